@@ -23,12 +23,12 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-# The two-character operators stand first: a parser that takes one character never reads ">=".
+# The two-character operators come first, so that ">=" is not read as ">".
 _CONDITION = re.compile(r"(==|!=|<=|>=|=|<|>)\s*([+-]?\d+)")
 
 
 class ConditionError(ValueError):
-    """A condition that the language does not know; the message shows it and what would do."""
+    """A condition that the language does not know; the message shows it and a valid one."""
 
 
 @dataclass(frozen=True)

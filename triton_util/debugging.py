@@ -1,7 +1,7 @@
 """Look into a running kernel: print or stop for chosen programs only.
 
-Both need the interpreter (TRITON_INTERPRET=1): a compiled kernel has no Python to call, and
-Triton refuses them there. Take them out before a kernel is handed in.
+Both functions need the interpreter (TRITON_INTERPRET=1). A compiled kernel cannot call Python, so
+Triton refuses them there. Remove them before you hand a kernel in.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def print_if(txt: object, conds: str = "") -> None:
 def breakpoint_if(conds: str = "") -> None:
     """Stop in the debugger, inside the kernel, in the programs that `conds` chooses.
 
-    `PYTHONBREAKPOINT` is honoured. Where nobody can type (no notebook, no terminal) it says
-    so and goes on.
+    It respects `PYTHONBREAKPOINT`. Without a notebook or a terminal to type in, it says so and
+    continues.
     """
     if not matches(conds, _program_ids()):
         return

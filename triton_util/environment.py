@@ -1,9 +1,9 @@
 """Which engine will run the kernels: the GPU, or the interpreter on the CPU?
 
-Triton reads `TRITON_INTERPRET` when a kernel is decorated, so the choice must stand before
-triton is imported. A notebook on a machine without a GPU has only one sensible choice, and
-`prepare_notebook` makes it there, aloud. Scripts, tests and the judge's own processes choose
-for themselves: nothing is set for them.
+Triton reads `TRITON_INTERPRET` when a kernel is decorated, so the variable must be set before
+triton is imported. In a notebook on a machine without a GPU only the interpreter can work, so
+`prepare_notebook` chooses it and says so. Scripts, tests and the judge's own processes choose
+for themselves.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def in_notebook() -> bool:
 
 
 def gpu_nodes() -> list[str]:
-    """Device files that only a machine with a GPU has; [] also where CUDA is told to see none.
+    """Device files that exist only on a machine with a GPU; [] also if CUDA is set to see none.
 
-    Files are looked at, and no CUDA call is made: a process that has initialised CUDA cannot
-    be forked any more, and torch alone would take a second to import.
+    It looks at files and makes no CUDA call: a process that has initialised CUDA can no longer be
+    forked, and importing torch alone takes a second.
     """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):
@@ -46,10 +46,10 @@ def gpu_nodes() -> list[str]:
 
 
 def prepare_notebook() -> None:
-    """In a notebook without a GPU: choose the interpreter and say so, once.
+    """In a notebook without a GPU: choose the interpreter, and say so once.
 
-    Does nothing when the variable is set (to any value), when triton is imported already
-    (too late to choose), when a GPU is there, or outside a notebook.
+    Does nothing when the variable is set (to any value), when triton is already imported (too
+    late to choose), when there is a GPU, or outside a notebook.
     """
     if VARIABLE in os.environ or "triton" in sys.modules or not in_notebook() or gpu_nodes():
         return

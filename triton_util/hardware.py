@@ -1,7 +1,7 @@
-"""What GPUs offer: the one table of hardware that all figures, limits and estimates come from.
+"""The limits of GPUs: the one table that all figures, limits and estimates come from.
 
-Rates are those of the vendors' datasheets, dense, at boost clock; sizes are what the driver
-reports. A GPU has an architecture, which says what one of its processors holds.
+Rates are from the vendors' datasheets, dense, at boost clock; sizes are what the driver reports.
+Each GPU has an architecture, which sets the capacity of one of its processors.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 KIB, MIB = 2**10, 2**20
 WARP = 32  # threads
-MOST_REGISTERS = 255  # that one thread can have
-REGISTER_UNIT = 256  # a warp's registers are handed out in such portions
+MOST_REGISTERS = 255  # per thread
+REGISTER_UNIT = 256  # registers are allocated to a warp in multiples of this
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """What one processor of an architecture holds at a time.
+    """The capacity of one processor of an architecture.
 
-    arch: major * 10 + minor, as in sm_90. shared_per_program: bytes of shared memory that one
-    program can have; each program takes `reserved` bytes more. threads, programs: the most.
+    arch: major * 10 + minor, as in sm_90. shared_per_program: the most bytes of shared memory for
+    one program; each program takes `reserved` bytes more. threads, programs: the maximum.
     """
 
     arch: int
@@ -40,15 +40,15 @@ class Architecture:
     def dot_on_tensor_cores(self) -> bool:
         """Whether Triton (3.6 to 3.9) compiles `tl.dot` for the tensor cores.
 
-        Below sm_80 it makes ordinary multiply-adds of it, whatever the hardware has.
+        Below sm_80 it compiles it to ordinary multiply-adds, even on hardware with tensor cores.
         """
         return self.arch >= 80
 
     def buffers(self, num_stages: int) -> int:
         """How many tiles of each operand a pipelined `tl.dot` keeps in shared memory.
 
-        As compiled by Triton 3.9: from sm_90 on one for each stage; before that the last stage
-        goes to registers; below sm_80 nothing is pipelined.
+        As compiled by Triton 3.9: from sm_90 on one for each stage; before that the last stage is
+        in registers; below sm_80 loops are not pipelined.
         """
         if not self.dot_on_tensor_cores:
             return 1
@@ -83,7 +83,7 @@ ARCHITECTURES: Mapping[int, Architecture] = {
 
 @dataclass(frozen=True)
 class Gpu:
-    """What one kind of GPU can do at most.
+    """The limits of one kind of GPU.
 
     gbytes_per_second: memory bandwidth, 10^9 bytes per second. fp32_tflops: outside tensor
     cores. fp16_tflops: matrix products of float16 with float32 sums on tensor cores, dense.
@@ -102,14 +102,14 @@ class Gpu:
 
     @property
     def architecture(self) -> Architecture:
-        """What one of its processors holds; KeyError for one that the table lacks."""
+        """The architecture of this GPU; KeyError if the table lacks it."""
         return ARCHITECTURES[self.capability]
 
     def peak_tflops(self, tensor_cores: bool) -> float:
         return self.fp16_tflops if tensor_cores else self.fp32_tflops
 
     def ridge(self, tensor_cores: bool) -> float:
-        """Operations per byte from which on arithmetic, not memory, is the limit."""
+        """Operations per byte above which arithmetic, not memory, is the limit."""
         return self.peak_tflops(tensor_cores) * 1000 / self.gbytes_per_second
 
     def attainable_tflops(self, intensity: float, tensor_cores: bool) -> float:
@@ -148,14 +148,14 @@ GPUS: Mapping[str, Gpu] = {
     "RTX 3090": _gpu("RTX 3090", 86, 936, 35.6, 71, 6, 82),
     "RTX 4090": _gpu("RTX 4090", 89, 1008, 82.6, 165.2, 72, 128),
 }
-OF_THE_COURSE = {name: GPUS[name] for name in ("T4", "A100", "H100", "H200")}  # in its pictures
+OF_THE_COURSE = {name: GPUS[name] for name in ("T4", "A100", "H100", "H200")}  # for its figures
 
 
 def find_gpu(device: str) -> Gpu | None:
-    """The GPU that a device name such as 'NVIDIA H100 80GB HBM3' means, or None.
+    """The GPU for a device name such as 'NVIDIA H100 80GB HBM3', or None.
 
-    The 40 GB A100, the PCIe H100 and the laptop forms of the RTX cards have lower limits than
-    the forms in the table: a time can then only look *further* from its limit than it is.
+    The 40 GB A100, the PCIe H100 and the laptop RTX cards have lower limits than the models in the
+    table. On those, a time only looks *further* from its limit than it is.
     """
     words = device.replace("-", " ").upper().split()
     for key, gpu in GPUS.items():

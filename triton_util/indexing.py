@@ -1,7 +1,7 @@
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 """Offsets and masks of one block, as functions that a kernel can call.
 
-They are compiled into the kernel that calls them, on the GPU as in the interpreter. Offsets
+They are compiled into the kernel that calls them, on the GPU and in the interpreter. Offsets
 are 64-bit: an int32 product wraps round silently beyond 2**31 elements.
 """
 

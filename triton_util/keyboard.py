@@ -1,10 +1,10 @@
-"""Keys and names in widgets: what those of ipywidgets lack.
+"""Keyboard control and names for widgets, which ipywidgets lacks.
 
-JupyterLab takes keys for its own shortcuts. An arrow key in a list would move to another cell, a
-digit would turn the cell into a heading;
-and the radio buttons of ipywidgets have no name, so that arrow keys do not lead from one to the
-next. The handles of sliders have no name, and the value beside them is a second stop for Tab.
-Python cannot set attributes of a widget's element; a style element can, when it loads.
+JupyterLab uses keys as its own shortcuts: in a list, an arrow key would move to another cell, and
+a digit would turn the cell into a heading. The radio buttons of ipywidgets have no name, so arrow
+keys do not move between them. Slider handles have no name either, and the value beside a slider
+is a second Tab stop. Python cannot set attributes of a widget's element, but a style element can,
+when it loads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from triton_util.theme import variables_css
 
 _KEYS_CLASS = "tw-keys"
-# The caret that ipywidgets draws is black in the dark, too; the browser's own follows the theme.
+# ipywidgets draws a black caret even in dark themes; the browser's own follows the theme.
 # A wide table in a widget would push the text beside it out of a narrow page.
 _CSS = """
 .tw-keys.tw-keys.tw-keys .widget-dropdown > select,
@@ -58,12 +58,12 @@ if (box && !box.dataset.twKeys) {
 
 
 def keeps_its_keys(box: Any) -> Any:
-    """The widget, marked as one that keeps its keys; one of its HTML children holds `keys_html`."""
+    """Mark the widget to keep its keys; one of its HTML children must contain `keys_html`."""
     return box.add_class(_KEYS_CLASS)
 
 
 def button(name: str, act: Callable[[], None]) -> Any:
-    """A button that is called as what it does."""
+    """A button with this name, for screen readers too, that calls `act`."""
     import ipywidgets
 
     made = ipywidgets.Button(description=name)
@@ -72,5 +72,5 @@ def button(name: str, act: Callable[[], None]) -> Any:
 
 
 def keys_html(css: str = "") -> str:
-    """A style element with `css` that gives the keys to the marked widget around it."""
+    """A style element with `css` that makes the marked widget around it keep its keys."""
     return f'<style onload="{_ON_LOAD}">{variables_css(".tw-keys")}{_CSS}{css}</style>'

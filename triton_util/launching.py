@@ -29,11 +29,11 @@ def cdiv(a: SupportsIndex, b: SupportsIndex) -> int:
 
 
 def check_tensors_gpu_ready(*tensors: torch.Tensor) -> None:
-    """Stop with clear words unless a kernel can take these tensors as they are.
+    """Raise an error with a clear message unless a kernel can take these tensors as they are.
 
-    Each must be a tensor and contiguous, and all must lie on one device: a GPU, or the CPU
-    where TRITON_INTERPRET=1 runs kernels there. Raises TypeError or ValueError naming the
-    first tensor that is not ready (tensor 1 is the first) and what to do about it.
+    Each must be a tensor and contiguous, and all must be on one device: a GPU, or the CPU when
+    TRITON_INTERPRET=1 runs kernels there. Raises TypeError or ValueError, which names the first
+    tensor that is not ready (tensor 1 is the first) and says what to do about it.
     """
     import torch
 
@@ -50,8 +50,8 @@ def check_tensors_gpu_ready(*tensors: torch.Tensor) -> None:
 
 
 def _is_tritons(device: torch.device) -> bool:
-    """Whether it is the device of Triton's driver: where kernels are compiled and not run
-    (`explain`, the judge), tensors on the CPU stand for those on a GPU.
+    """Whether Triton's driver uses this device. Where kernels are compiled but not run (`explain`,
+    the judge), tensors on the CPU represent tensors on a GPU.
     """
     from triton.runtime import driver
 

@@ -1,6 +1,6 @@
-"""What torch, numpy, Python or other languages call otherwise, and what a kernel writes instead.
+"""Names from torch, numpy, Python and other languages, and a kernel's equivalents.
 
-Needs neither torch nor triton: the process that reads a submission looks here, too.
+It needs neither torch nor triton, because the process that reads a submission uses it too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ OTHER_NAMES = {
     "transpose": "tl.trans(x)",
     "write": "tl.store",
 }
-# Functions of Python itself, on a block.
+# Python's own functions, when they are called on a block.
 PYTHONS_OWN = {
     "abs": "tl.abs(x)",
     "all": "tl.min(condition.to(tl.int32), axis=0)",
@@ -67,11 +67,11 @@ PYTHONS_OWN = {
 }
 OTHER_LANGUAGES = {"none": "None", "null": "None", "true": "True", "false": "False"}
 LIBRARIES = frozenset({"np", "numpy", "torch", "math", "cp", "F", "jnp"})
-MOST_LIKELY = ("output", "out", "result")  # what a launcher calls its result
+MOST_LIKELY = ("output", "out", "result")  # usual names of a launcher's result
 
 
 def instead_in_kernel(name: str) -> str:
-    """What to write in a kernel in place of a name that means nothing there; "" where unknown."""
+    """What to write in a kernel in place of an undefined name; "" if unknown."""
     if name in OTHER_LANGUAGES:
         return f"Write {OTHER_LANGUAGES[name]}."
     if name in LIBRARIES:
@@ -84,7 +84,7 @@ def instead_in_kernel(name: str) -> str:
 
 
 def instead_in_launcher(name: str) -> str:
-    """The same for the Python around a kernel."""
+    """The same for the Python code of a launcher."""
     if name in OTHER_LANGUAGES:
         return f"Write {OTHER_LANGUAGES[name]}."
     if name in MOST_LIKELY:
@@ -93,7 +93,7 @@ def instead_in_launcher(name: str) -> str:
 
 
 def behind_pointer(name: str, known: frozenset[str] | set[str]) -> str:
-    """Where `x` is asked for and there is `x_ptr`: what to do first."""
+    """What to do when `x` is used and only `x_ptr` exists: load it first."""
     pointer = f"{name}_ptr"
     if pointer not in known:
         return ""

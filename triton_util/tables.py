@@ -1,4 +1,4 @@
-"""Tables as text: columns that stand below each other."""
+"""Tables as text, with aligned columns."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
-LEAST = 7  # characters of a column that is made narrower
+LEAST = 7  # smallest width, in characters, of a narrowed column
 
 
 def aligned(
     columns: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[bool] = ()
 ) -> list[str]:
-    """The lines of a table under its head; a ✗ stands before those that are marked."""
+    """The lines of a table under its header; a ✗ marks the chosen rows."""
     whole = [columns, *rows]
     widths = [max(len(row[column]) for row in whole) for column in range(len(columns))]
     lines = [
@@ -28,9 +28,9 @@ def aligned(
 def fitted(
     columns: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[bool], width: int
 ) -> list[str]:
-    """The same with lines of at most `width` characters, where words allow it: cells are wrapped.
+    """The same with cells wrapped so that lines have at most `width` characters, if words allow.
 
-    Every line of a row that is marked begins with a ✗ or, below it, with its place.
+    Every line of a marked row begins with a ✗ or with a space in its place.
     """
     whole = [columns, *rows]
     widths = [max(len(row[column]) for row in whole) for column in range(len(columns))]

@@ -1,8 +1,8 @@
-"""One palette for cards, widgets and plots, in light and in dark.
+"""One palette for cards, widgets and plots, light and dark.
 
-The surroundings choose, live: JupyterLab and Notebook by their theme, VS Code and Colab by
-theirs, anything else by the system's preference. Colours here never carry a meaning alone:
-whatever uses one also writes the word or draws another shape.
+The page chooses, live: JupyterLab and Notebook by their theme, VS Code and Colab by theirs,
+anything else by the system's preference. A colour never carries a meaning alone: code that uses
+one also writes the word or draws a different shape.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ DARK = {
 }
 SERIES = tuple(LIGHT[name] for name in LIGHT if name.startswith("series-"))
 
-# Where the page says which theme it shows, that counts; otherwise the system's preference.
+# If the page says which theme it shows, that decides; otherwise the system's preference does.
 _SAYS_DARK = (
     'body[data-jp-theme-light="false"]',
     "body.vscode-dark",
@@ -87,7 +87,7 @@ def variables_css(selector: str) -> str:
 
 
 def dark_css(selector: str, declarations: str, otherwise: str) -> str:
-    """CSS that declares one thing where the page is dark, and `otherwise` where it is light."""
+    """CSS with `declarations` for dark pages and `otherwise` for light ones."""
     dark_by_page = ", ".join(f"{page} {selector}" for page in _SAYS_DARK)
     light_by_page = ", ".join(f"{page} {selector}" for page in _SAYS_LIGHT)
     return (
@@ -102,7 +102,7 @@ def _declare(palette: dict[str, str]) -> str:
 
 
 def plot_style() -> dict[str, Any]:
-    """Settings for `matplotlib.rc_context`: the palette, readable sizes, quiet axes."""
+    """Settings for `matplotlib.rc_context`: the palette, readable sizes, unobtrusive axes."""
     from matplotlib.rcsetup import cycler
 
     return {
@@ -118,7 +118,7 @@ def plot_style() -> dict[str, Any]:
         "grid.color": LIGHT["line"],
         "legend.facecolor": LIGHT["paper"],
         "legend.edgecolor": LIGHT["line"],
-        # Series differ by line and marker too, so that they can be told apart without colour.
+        # Series differ by line and marker too, so that colour is not needed to distinguish them.
         "axes.prop_cycle": cycler(color=SERIES)
         + cycler(linestyle=["-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1))])
         + cycler(marker=["o", "s", "^", "D", "v", "P"]),
@@ -131,13 +131,13 @@ def plot_style() -> dict[str, Any]:
 
 
 def _without(drawn: str, tag: str) -> str:
-    """The picture without the elements of that name."""
+    """The SVG text without the elements of that name."""
     first, *others = drawn.split(f"<{tag}")
     return first + "".join(part.partition(f"</{tag}>")[2] for part in others)
 
 
 def svg_of(figure: Figure, salt: str, tight: bool = False) -> str:
-    """The figure as an SVG element that leaves the page around it alone."""
+    """The figure as an SVG element that does not affect the page around it."""
     import matplotlib as mpl
 
     text = io.StringIO()
@@ -146,15 +146,15 @@ def svg_of(figure: Figure, salt: str, tight: bool = False) -> str:
         figure.savefig(text, format="svg", bbox_inches=box, metadata={"Date": None})
     drawn = text.getvalue()
     drawn = drawn[drawn.index("<svg") :]
-    # Matplotlib's style sheet speaks to every element of the page that it is put into.
+    # Matplotlib's style sheet would apply to every element of the page.
     return _without(_without(drawn, "style"), "metadata")
 
 
 def figure_html(figure: Figure, alt: str) -> str:
     """The figure as inline SVG that follows the page's theme; `alt` says what it shows.
 
-    Colours of the light palette become CSS variables, so draw with `plot_style` and with the
-    values of `LIGHT` and `SERIES`. Closes nothing and shows nothing.
+    Colours of the light palette become CSS variables, so draw with `plot_style` and the values of
+    `LIGHT` and `SERIES`. The figure is neither closed nor displayed.
     """
     drawn = svg_of(figure, alt, tight=True)
     for name, value in LIGHT.items():
@@ -165,7 +165,7 @@ def figure_html(figure: Figure, alt: str) -> str:
         f"<style>{variables_css('.tw-figure')}"
         ".tw-figure { margin: .4em 0; background: var(--tw-paper); border-radius: 8px; "
         "padding: 8px; }"
-        # On a narrow page a picture scrolls before its words get too small to read.
+        # On a narrow page a figure scrolls before its text becomes too small to read.
         ".tw-figure { overflow-x: auto; max-width: min(100%, max-content); }"
         ".tw-figure svg { max-width: max(100%, 42em); height: auto; "
         "stroke-linejoin: round; }</style>"

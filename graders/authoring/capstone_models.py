@@ -1,6 +1,6 @@
 """Write the model solutions that the capstone falls back on.
 
-They are compressed, like the puzzles: nobody should meet them while searching a folder.
+The file is compressed, like the puzzles, so that a search of the folder does not show them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def models(rooms: Rooms) -> dict[str, str]:
 
 
 def write(rooms: Rooms) -> bool:
-    """Bring the file up to date; True when it changed."""
+    """Bring the file up to date; True if it changed."""
     content = json.dumps(models(rooms), indent=0).encode()
-    # two versions of zlib may compress differently: what counts is inside
+    # versions of zlib may compress differently, so compare the uncompressed content
     if MODELS.is_file() and gzip.decompress(MODELS.read_bytes()) == content:
         return False
     MODELS.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))

@@ -1,8 +1,8 @@
-"""The folder of a class: made once, outside the clone. From then on it is the instructor's.
+"""The folder of a class: created once, outside the clone. After that the instructor owns it.
 
-It holds nbgrader's source, the exchange, the gradebook, the roster and a configuration that
-imports ours. Nothing here writes over what somebody has changed, and nothing but these functions
-writes there at all: a clone can be built, cleaned and deleted without the class noticing.
+It contains nbgrader's source, the exchange, the gradebook, the roster and a configuration that
+imports ours. Only these functions write there, and they never overwrite a file that was changed by
+hand. So the clone can be built, cleaned and deleted without any effect on the class.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CONFIG = "nbgrader_config.py"
 ROSTER = "roster.csv"
 ROSTER_HEAD = "id,first_name,last_name,email,lms_user_id\n"
 LEARNER = Path("learner") / CONFIG
-WRITTEN = Path(".tilewise") / "assignments.json"  # what was written last, by its digest
+WRITTEN = Path(".tilewise") / "assignments.json"  # digests of the assignments written last
 COURSE_ID = re.compile(r"[A-Za-z0-9][\w-]{0,63}\Z")
 
 _CONFIG = '''\
@@ -71,7 +71,7 @@ c.Execute.timeout = 300  # seconds that a cell may take in `nbgrader validate`
 
 @dataclass(frozen=True)
 class Updated:
-    """Assignments by name: written now, and left alone because somebody has changed them."""
+    """Assignments by name: written now, or left alone because they were changed by hand."""
 
     written: tuple[str, ...]
     kept: tuple[str, ...]
@@ -80,9 +80,9 @@ class Updated:
 def make(
     rooms: Rooms, folder: Path, course_id: str | None = None, exchange: Path | None = None
 ) -> Updated:
-    """Make a class in `folder`, which is no part of the clone; a GraderError where that cannot be.
+    """Create a class in `folder`, outside the clone; a GraderError if that is impossible.
 
-    The class is called as its folder, and its exchange stands in it, unless something else is said.
+    By default the class has the name of its folder, and the exchange is inside that folder.
     """
     folder = folder.expanduser().resolve()
     name = course_id or folder.name
@@ -97,14 +97,14 @@ def lay_out(
     exchange: Path | None = None,
     only: str | None = None,
 ) -> Updated:
-    """Write the files of a class, wherever it is; `only` one assignment where a lesson is named."""
+    """Write the files of a class, wherever it is; `only` one assignment if a lesson is named."""
     place = exchange.expanduser().resolve() if exchange is not None else folder / "exchange"
     if not folder.exists():
         folder.mkdir(parents=True)
-        folder.chmod(0o700)  # solutions, hidden tests and grades stand in it
+        folder.chmod(0o700)  # it contains solutions, hidden tests and grades
     if not place.exists():
         place.mkdir(parents=True)
-        place.chmod(0o777)  # learners write into it, and nbgrader asks for that
+        place.chmod(0o777)  # learners write into it, and nbgrader requires that
     (folder / LEARNER).parent.mkdir(exist_ok=True)
     texts = {
         folder / LEARNER: _LEARNER.format(course_id=course_id, exchange=str(place)),
@@ -114,14 +114,14 @@ def lay_out(
         if not path.exists():
             path.write_text(text, encoding="utf-8")
     updated = update(rooms, folder, only)
-    # last: a folder with a configuration is a whole class
+    # last, because a folder with a configuration counts as a complete class
     config = _CONFIG.format(course_id=course_id, exchange=str(place))
     (folder / CONFIG).write_text(config, encoding="utf-8")
     return updated
 
 
 def _check(rooms: Rooms, folder: Path, course_id: str) -> None:
-    """Whatever speaks against a class there."""
+    """Raise a GraderError if a class cannot be created there."""
     if not COURSE_ID.match(course_id):
         raise refusal(
             f"{course_id!r} is no course id: letters, digits, - and _; name one with --id"
@@ -141,9 +141,9 @@ def _check(rooms: Rooms, folder: Path, course_id: str) -> None:
 
 
 def update(rooms: Rooms, folder: Path, only: str | None = None) -> Updated:
-    """Bring the course's assignments in `source` up to date; `only` one lesson's if it is named.
+    """Bring the course's assignments in `source` up to date; `only` one lesson's if named.
 
-    An assignment that somebody has changed stays as it is, and one of theirs is not looked at.
+    An assignment that was changed by hand stays as it is; the instructor's own are ignored.
     """
     from graders.authoring.course import assignments
 
@@ -183,7 +183,7 @@ def _write(built: Built) -> None:
 
 
 def find(named: Path | None, start: Path | None = None) -> Path:
-    """The class that is named, else the one that holds the working folder."""
+    """The named class, else the one that contains the working folder."""
     if named is not None:
         if not (named / CONFIG).is_file():
             raise refusal(

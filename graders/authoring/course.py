@@ -29,16 +29,16 @@ class Built:
 
 
 def learners_notebook(rooms: Rooms, path: Path) -> Built:
-    """What learners get of a lesson; it stands beside its source and is committed."""
+    """The learners' notebook of a lesson; it is beside its source and is committed."""
     notebook, built = _builder(rooms, path)[1].learner(), path.with_suffix(".ipynb")
     add_pictures(notebook, built)
     return Built(built, to_text(notebook))
 
 
 def assignment(rooms: Rooms, path: Path, folder: Path) -> Built | None:
-    """nbgrader's source of a lesson, as it stands in the folder `source` of a class.
+    """nbgrader's source of a lesson, for the folder `source` of a class.
 
-    None where nothing in the lesson is graded.
+    None if nothing in the lesson is graded.
     """
     lesson, builder = _builder(rooms, path)
     if not lesson.names("exercise") and not lesson.names("case_study"):
@@ -47,7 +47,7 @@ def assignment(rooms: Rooms, path: Path, folder: Path) -> Built | None:
 
 
 def assignments(rooms: Rooms, folder: Path, only: str | None = None) -> Iterator[Built]:
-    """The sources of all lessons in which something is graded; `only` one where it is named."""
+    """The sources of all lessons with graded cells; `only` one if it is named."""
     for path in [rooms.lesson_file(only)] if only else rooms.lesson_files():
         built = assignment(rooms, path, folder)
         if built is not None:
@@ -66,15 +66,15 @@ def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
 
 
 def order_file(rooms: Rooms) -> Built:
-    """The order of the lessons, for the judge of a learner, who has no lessons room."""
+    """The order of the lessons, for a learner's judge, which has no `lessons` folder."""
     stems = [path.stem for path in rooms.lesson_files()]
     return Built(rooms.order, json.dumps(stems, indent=1) + "\n")
 
 
 def lesson_cells_file(rooms: Rooms) -> Built:
-    """What the code cells of each lesson hold: so the judge knows what a learner left as it was.
+    """The text of each lesson's code cells, so that the judge knows which cells are unchanged.
 
-    A lesson that cannot be built is left out; its error is told where it is built.
+    A lesson that cannot be built is left out; building the lesson reports its error.
     """
     known: dict[str, list[str]] = {}
     for path in rooms.lesson_files():
@@ -89,9 +89,9 @@ def lesson_cells_file(rooms: Rooms) -> Built:
 
 
 def model_answers_file(rooms: Rooms) -> Built:
-    """The model answers of all case studies: a learner opens one when an answer is written.
+    """The model answers of all case studies; a learner can open one after writing an answer.
 
-    A lesson that cannot be read is left out; its error is told where it is built.
+    A lesson that cannot be read is left out; building the lesson reports its error.
     """
     known: dict[str, str] = {}
     for path in rooms.lesson_files():
@@ -105,9 +105,9 @@ def model_answers_file(rooms: Rooms) -> Built:
 
 
 def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
-    """Every file of the build; `only` one lesson where a slug is given.
+    """Every file of the build; `only` one lesson if a slug is given.
 
-    A lesson that cannot be built does not keep the others from it: its error comes last.
+    A lesson that cannot be built does not stop the others: its error is raised last.
     """
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
     yield order_file(rooms)
@@ -124,7 +124,7 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
 
 
 def build(rooms: Rooms, only: str | None = None) -> Iterator[Path]:
-    """Write what changed, and yield each path written."""
+    """Write the files that changed, and yield each path written."""
     for file in built_course(rooms, only):
         if not _fresh(file):
             file.path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def build(rooms: Rooms, only: str | None = None) -> Iterator[Path]:
 
 
 def stale(rooms: Rooms, only: str | None = None) -> list[Path]:
-    """The built files that are not what a build would make now."""
+    """The built files that differ from what a build would make now."""
     files = list(built_course(rooms, only))
     orphans = []
     if only is None:

@@ -1,4 +1,4 @@
-"""Lines that are surely wrong, made of right ones: for puzzles without a known wrong line."""
+"""Make certainly wrong lines from correct ones, for puzzles without a known wrong line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 
 def made_wrong(line: str) -> str:
-    """The line with one slip, such as the operands of `tl.store` exchanged; "" where none fits."""
+    """The line with one slip, such as the operands of `tl.store` exchanged; "" if none fits."""
     text = line.strip()
     try:
         tree = ast.parse(text)
@@ -19,13 +19,13 @@ def made_wrong(line: str) -> str:
 
 
 class _Slip(ast.NodeTransformer):
-    """Makes the first slip that fits, and no second one."""
+    """Makes only the first slip that fits."""
 
     def __init__(self) -> None:
         self.done = False
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Nothing in `cdiv(n, block) + parts`: so many tiles are enough rounded down, too."""
+        """Keep `cdiv(n, block) + parts`, which gives enough tiles even if rounded down."""
         sides = (node.left, node.right)
         if isinstance(node.op, ast.Add) and any(map(_rounds_up, sides)):
             return node
@@ -39,7 +39,7 @@ class _Slip(ast.NodeTransformer):
             return node
         self.done = True
         first, second, *others = node.args
-        if name == "tl.arange":  # a range starts at 0, or its length is no power of two
+        if name == "tl.arange":  # it must start at 0, else its length is not a power of two
             node.args = [ast.Constant(1), second]
         elif name in ("tl.store", "tl.dot"):
             node.args = [second, first, *others]
@@ -48,7 +48,7 @@ class _Slip(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """A mask reaches one element too far."""
+        """Make a mask reach one element too far."""
         masks = [one for one in node.targets if isinstance(one, ast.Name) and "mask" in one.id]
         if masks and not self.done:
             for part in ast.walk(node.value):

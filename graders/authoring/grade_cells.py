@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # it imports torch
     from graders.judge.records import Exercise
 
-HIDDEN_CASE = "a hidden case"  # what a report calls each of them
-PUBLIC_SHARE = 0.4  # of an exercise's points; the hidden cases carry the rest
+HIDDEN_CASE = "a hidden case"  # the name of each of them in a report
+PUBLIC_SHARE = 0.4  # of an exercise's points; the hidden cases have the rest
 
 
 def public_points(exercise: Exercise) -> int:

@@ -1,8 +1,8 @@
 """The folder `hub` of a class: accounts, keys and passwords for the containers in docker/.
 
-Accounts are numbered here and not by a container, so that homes and submissions keep their owner
-when a container is made anew. Each name has a password of its own: whoever can log in as somebody
-else hands in as somebody else.
+Accounts are numbered here, not by a container, so that homes and submissions keep their owner
+when a container is recreated. Each name has its own password, because anyone who can log in under
+another name can also submit under it.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from graders.grading.intake.roster import STUDENT, read_roster
 from graders.judge.records import GraderError
 
 FOLDER = "hub"
-FIRST_NUMBER = 20_000  # of accounts; far above those of a system and of people on it
-DATABASE = "database:5432:gradebook:tilewise"  # as compose.yaml calls it
+FIRST_NUMBER = 20_000  # of accounts; far above the numbers of system and ordinary accounts
+DATABASE = "database:5432:gradebook:tilewise"  # its name in compose.yaml
 SYSTEM_ACCOUNTS = ("root:x:0:0:root:/root:/bin/sh", "nobody:x:65534:65534:nobody:/:/bin/false")
 SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """Names by what happened to them."""
+    """The account names, grouped by what changed."""
 
     new: tuple[str, ...]
     kept: tuple[str, ...]
-    left: tuple[str, ...]  # who is in the roster no longer, and so cannot log in
+    left: tuple[str, ...]  # no longer in the roster, so they cannot log in
 
 
 def prepare(course: Path, instructors: Sequence[str]) -> Accounts:
     """Write the folder `hub` of that class, for its roster and these instructors.
 
-    Who has an account keeps number and password. Nothing is done where names are wrong.
+    Existing accounts keep number and password. Nothing is written if a name is invalid.
     """
     folder, owner = course / FOLDER, course.stat()
     learners = [student.id for student in read_roster(course).students]
@@ -57,7 +57,7 @@ def prepare(course: Path, instructors: Sequence[str]) -> Accounts:
     accounts, passwords = _accounts(before, learners, instructors, owner.st_uid)
     _keep_secret(folder / "accounts.json", json.dumps(accounts, indent=1) + "\n")
     _hand_out(folder / "passwords.csv", passwords)
-    # Written in place: a container sees the file that was there when it started.
+    # Written in place: a container sees only the file that existed when it started.
     current = {name: entry for name, entry in accounts.items() if entry["role"] != "left"}
     own = f"class:x:{owner.st_uid}:{owner.st_gid}:the class:/tmp:/bin/bash"
     homes = [
@@ -89,7 +89,7 @@ def _check(learners: Iterable[str], instructors: Sequence[str]) -> None:
 def _accounts(
     before: dict[str, Any], learners: list[str], instructors: Sequence[str], taken: int
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """All accounts there ever were, and the passwords of the new ones."""
+    """All accounts that ever existed, and the passwords of the new ones."""
     accounts: dict[str, Any] = {name: {**old, "role": "left"} for name, old in before.items()}
     passwords: dict[str, str] = {}
     number = max([FIRST_NUMBER - 1, *(entry["number"] for entry in before.values())])
@@ -104,14 +104,14 @@ def _accounts(
 
 
 def hashed(password: str) -> dict[str, str]:
-    """Salt and scrypt of a password, as docker/class_hub.py compares them."""
+    """Salt and scrypt hash of a password, as docker/class_hub.py compares them."""
     salt = secrets.token_bytes(16)
     digest = hashlib.scrypt(password.encode(), salt=salt, **SCRYPT)
     return {"salt": salt.hex(), "scrypt": digest.hex()}
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The accounts of before. They are not guessed where the file is damaged: homes hang on it."""
+    """The existing accounts; an error if the file is damaged, because homes depend on it."""
     if not path.exists():
         return {}
     try:
@@ -124,7 +124,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _hand_out(path: Path, passwords: dict[str, str]) -> None:
-    """Add the passwords of new accounts to the list that the instructor hands out and deletes."""
+    """Add the passwords of new accounts to a list that the instructor distributes and deletes."""
     if not passwords:
         return
     text = path.read_text(encoding="utf-8") if path.exists() else "name,password\n"
@@ -134,7 +134,7 @@ def _hand_out(path: Path, passwords: dict[str, str]) -> None:
 
 
 def _write_keys(course: Path, folder: Path) -> None:
-    """The database's password, twice, and what compose reads; each stays what it was."""
+    """Write the database's password, twice, and the file that compose reads; keep existing ones."""
     secret = folder / "database_password"
     if not secret.exists():
         _keep_secret(secret, secrets.token_hex(16))
@@ -154,7 +154,7 @@ def _write_keys(course: Path, folder: Path) -> None:
 
 
 def _keep_secret(path: Path, text: str) -> None:
-    """Write a file that nobody else may read; libpq ignores a passfile that others can."""
+    """Write a file that only its owner can read; libpq ignores a passfile that others can read."""
     path.touch(mode=0o600)
     path.chmod(0o600)
     path.write_text(text, encoding="utf-8")

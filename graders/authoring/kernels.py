@@ -1,9 +1,9 @@
-"""The kernels of each exercise whose verdict is known, in `tests/course/<lesson>/<exercise>/`.
+"""The kernels of each exercise with a known verdict, in `tests/course/<lesson>/<exercise>/`.
 
-`correct/<style>.py` and `wrong/<code>.py` are whole submissions. `wrong.toml` has the wrong ones
-that differ from a whole one in a few lines, a table for each: `says` is its docstring, `of` the
-whole one ("correct/textbook"), and `edits` are pairs of an old and a new text. An old text occurs
-in the whole one exactly once.
+`correct/<style>.py` and `wrong/<code>.py` are whole submissions. `wrong.toml` contains the wrong
+ones that differ from a whole one in a few lines, a table for each: `says` is its docstring, `of`
+the whole one ("correct/textbook"), and `edits` are pairs of an old and a new text. An old text
+must occur in the whole one exactly once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EDITS = "wrong.toml"
 
 @dataclass(frozen=True)
 class KnownKernel:
-    """A submission; `path` is the file that has it, which an edited kernel shares with others."""
+    """A submission; `path` is the file that contains it, which edited kernels share."""
 
     name: str
     path: Path
@@ -36,14 +36,14 @@ class KnownKernel:
 
 
 def correct_kernels(folder: Path) -> dict[str, KnownKernel]:
-    """Those in the folder of an exercise by their names, in alphabetical order."""
+    """The correct kernels in the folder of an exercise by name, in alphabetical order."""
     return {path.stem: _whole(path) for path in sorted((folder / "correct").glob("*.py"))}
 
 
 def wrong_kernels(folder: Path) -> dict[str, KnownKernel]:
-    """Those in the folder of an exercise by their names, in alphabetical order.
+    """The wrong kernels in the folder of an exercise by name, in alphabetical order.
 
-    Raises GraderError, a line, where an edit does not fit the kernel that it changes.
+    Raises GraderError, in one line, if an edit does not fit the kernel that it changes.
     """
     found = {path.stem: _whole(path) for path in (folder / "wrong").glob("*.py")}
     path = folder / EDITS
@@ -55,17 +55,17 @@ def wrong_kernels(folder: Path) -> dict[str, KnownKernel]:
 
 
 def correct_kernel(rooms: Rooms, exercise: str, name: str) -> str:
-    """The text of one of them; GraderError where there is none of that name."""
+    """The text of one correct kernel; GraderError if there is none of that name."""
     return _one(correct_kernels(rooms.kernels(exercise)), f"correct {exercise}", name)
 
 
 def wrong_kernel(rooms: Rooms, exercise: str, name: str) -> str:
-    """The text of one of them; GraderError where there is none of that name."""
+    """The text of one wrong kernel; GraderError if there is none of that name."""
     return _one(wrong_kernels(rooms.kernels(exercise)), f"wrong {exercise}", name)
 
 
 def without_docstring(text: str) -> str:
-    """What follows the docstrings at the beginning of a module, if there are any."""
+    """The text after the docstrings at the beginning of a module, if there are any."""
     first = ast.parse(text).body[:1]
     if not first or not _is_string(first[0]) or first[0].end_lineno is None:
         return text

@@ -18,7 +18,7 @@ from graders.judge.records import GraderError
 Kind = Literal["markdown", "code", "setup", "gpu", "exercise", "case_study", "model_answer"]
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 NAMED: tuple[Kind, ...] = ("exercise", "case_study", "model_answer")
-# what jupytext keeps for itself, to write a file back as it was
+# metadata that jupytext needs only to write a file back unchanged
 LAYOUT = frozenset({"lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker"})
 NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 
@@ -81,7 +81,7 @@ class Lesson:
 
 
 def read_lesson(path: Path) -> Lesson:
-    """Parse one lesson; a LessonError names what is wrong in it and the fix."""
+    """Parse one lesson; a LessonError names the problem and the fix."""
     try:
         text = with_figures(path.read_text(encoding="utf-8"), path.parent.parent)
     except MarkError as error:
@@ -148,8 +148,8 @@ def _check(lesson: Lesson) -> None:
 def read_solutions(path: Path) -> dict[str, str]:
     """The model solutions of a lesson by exercise name, each with its solution regions.
 
-    A cell without a title before the first titled one holds the imports and is left out;
-    cells are otherwise one exercise each, with everything that the exercise needs.
+    A cell without a title before the first titled one contains the imports and is left out.
+    Every other cell is one exercise, with everything that the exercise needs.
     """
     if not path.is_file():
         raise LessonError(path, "is missing: every lesson with an exercise has its solutions there")
@@ -175,7 +175,7 @@ def _checked_regions(path: Path, name: str, source: str) -> str:
 
 
 def stub(solution: str) -> str:
-    """The solution with each of its regions replaced by the stub at that indentation."""
+    """The solution with each of its regions replaced by the stub, at the same indentation."""
     return "\n".join(_stub_lines(solution.split("\n")))
 
 
@@ -194,7 +194,7 @@ def _stub_lines(lines: Iterable[str]) -> Iterable[str]:
 
 
 def solution_lines(solution: str) -> list[str]:
-    """The lines that only the solution has, stripped: none may reach a learner."""
+    """The lines that only the solution has, stripped; none may reach a learner."""
     inside, found = False, []
     for line in solution.split("\n"):
         text = line.strip()

@@ -1,14 +1,14 @@
-"""Measured figures in a lesson's text: the build takes them from the files that keep them.
+"""Measured figures in a lesson's text: the build reads them from the files of results.
 
-A lesson writes a mark, and the notebook shows a number:
+A lesson contains a mark, and the notebook shows a number:
 
     {h200: attention B4 H32 S4096 D128 full | plain | TFLOP/s}        373
     {h200: attention B4 H32 S4096 D128 full | plain | % of torch cuDNN}  57
 
 The parts are the name of a result in benchmarks/results/h200.json or lessons_h200.json, the name
-of a timing, and the unit: `ms`, `µs`, `TFLOP/s` or `GB/s` (by the operations and bytes that the
-result states), or `% of` the speed of another timing of that result. When the figures are measured
-anew, `tilewise build --check` says that the notebook is stale.
+of a timing, and the unit: `ms`, `µs`, `TFLOP/s` or `GB/s` (from the operations and bytes that the
+result states), or `% of` the speed of another timing of that result. After a new measurement,
+`tilewise build --check` reports that the notebook is stale.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from typing import Any
 
 MARK = re.compile(r"\{h200:([^{}]*)\}")
 FIGURES = Path("benchmarks") / "results" / "h200.json"
-FIGURES_OF_LESSONS = FIGURES.with_name("lessons_h200.json")  # what only lessons show
+FIGURES_OF_LESSONS = FIGURES.with_name("lessons_h200.json")  # used only in lessons
 SHARE = "% of "
 
 
 class MarkError(ValueError):
-    """A mark that names nothing that was measured; the message says what there is."""
+    """A mark names an unknown measurement; the message lists the known ones."""
 
 
 def with_figures(text: str, root: Path) -> str:

@@ -18,7 +18,7 @@ from graders.judge import discovery
 from graders.judge.records import Exercise
 
 Part = Literal["public", "hidden"]
-# The public cases run where learners validate their notebook, the hidden ones only in grading.
+# Public cases run when learners validate their notebook, hidden ones only in grading.
 _VISIBLE: Mapping[Part, str] = {
     "public": """`nbgrader validate` runs them here.
 import triton_util
@@ -43,7 +43,7 @@ class NotebookBuilder:
         self._exercises = {name: self._exercise(name) for name in lesson.names("exercise")}
 
     def learner(self) -> NotebookNode:
-        """Stubs, checks and questions: what is committed and what Colab opens."""
+        """Stubs, checks and questions: the notebook that is committed and that Colab opens."""
         return self._notebook(instructor=False)
 
     def source(self) -> NotebookNode:
@@ -114,12 +114,12 @@ class NotebookBuilder:
 
 
 def to_text(notebook: NotebookNode) -> str:
-    """The notebook as the one text that is compared: two builds are identical."""
+    """The notebook as text; two builds of the same lesson give identical text."""
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _grade_source(exercise: str, part: Part, points: int) -> str:
-    """A grade cell. What stands before the hidden tests is what learners get."""
+    """A grade cell. Learners get only the part before the hidden tests."""
     return (
         f"# {exercise}, {part} cases: {points} points. {_VISIBLE[part].format(exercise=exercise)}\n"
         "### BEGIN HIDDEN TESTS\n"

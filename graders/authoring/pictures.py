@@ -1,12 +1,12 @@
-"""Pictures that a lesson shows before anybody has run it: on GitHub, in a viewer, in JupyterLab.
+"""Figures that a lesson shows before it is run: on GitHub, in a viewer, in JupyterLab.
 
-A cell has its picture in the notebook where drawing it needs no kernel, no GPU and no answer: where
-its code uses nothing but `triton_util.figures`, torch, and names that such code has set. The build
-runs that code, so that the picture is the one that the cell draws; running the cell replaces it.
-What stands below a prediction stays unseen until it is run: it may show the answer.
+The built notebook contains a cell's figure if drawing it needs no kernel, no GPU and no answer: if
+its code uses only `triton_util.figures`, torch, and names that such code has set. The build runs
+that code, so the stored figure is the one that the cell draws; running the cell replaces it.
+Figures below a prediction are not stored, because they may show the answer.
 
-Libraries of another version draw other bytes. So a picture is taken over from the notebook that is
-there, as long as its code, and what draws, are those from which it was drawn.
+Other versions of the libraries produce other bytes. So a figure is copied from the existing
+notebook as long as its code, and the drawing modules, are those from which it was drawn.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from nbformat.notebooknode import NotebookNode
 from graders.grading.closure import closure
 
 FIGURES = "triton_util.figures"
-PLAIN = ("torch", "math")  # modules whose functions give the same everywhere, but for those:
+PLAIN = ("torch", "math")  # modules whose functions are deterministic, except for:
 FICKLE = frozenset(("cuda", "empty", "empty_like", "rand", "randint", "randn", "randperm"))
 PURE = frozenset(("dict", "float", "int", "len", "list", "max", "min", "range", "sum", "tuple"))
-KEY = "drawn_from"  # in the metadata of an output: the digest of all that it was drawn from
+KEY = "drawn_from"  # in the metadata of an output: the digest of its code and modules
 DPI = 120
 COLOURS = 64
 FORM = f"{DPI} dots per inch, {COLOURS} colours, as wide as the cell draws it"
 
 
 def add_pictures(notebook: NotebookNode, before: Path) -> None:
-    """Give each cell that only draws its picture; `before` is the notebook built last."""
+    """Add figures to the cells that only draw; `before` is the notebook built last."""
     known = {output["metadata"][KEY]: outputs for output, outputs in _drawn(before)}
     reader, predicted = _Reader(), False
     for cell in notebook.cells:
@@ -49,11 +49,11 @@ def add_pictures(notebook: NotebookNode, before: Path) -> None:
 
 
 def _drawn(path: Path) -> Iterator[tuple[NotebookNode, list[NotebookNode]]]:
-    """Each picture of a built notebook, and the outputs of its cell."""
+    """Each figure of a built notebook, and the outputs of its cell."""
     try:
         notebook = nbformat.read(path, as_version=4)
     except (OSError, ValueError, AttributeError, nbformat.ValidationError):
-        return  # there is none yet, or a merge left it in pieces
+        return  # there is none yet, or a merge has broken it
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if KEY in output.get("metadata", {}):
@@ -62,7 +62,7 @@ def _drawn(path: Path) -> Iterator[tuple[NotebookNode, list[NotebookNode]]]:
 
 @dataclass
 class _Reader:
-    """Which names of a notebook hold what anybody can work out, and by which statements."""
+    """Which names of a notebook the build can compute, and by which statements."""
 
     known: dict[str, tuple[int, ...]] = field(default_factory=dict)
     statements: list[str] = field(default_factory=list)
@@ -70,13 +70,13 @@ class _Reader:
     drawing: set[str] = field(default_factory=set)
 
     def picture_of(self, source: str) -> tuple[str, ...]:
-        """The statements that draw what this cell shows; none where it is no picture of this kind.
+        """The statements that draw this cell's figure; () if it has no figure of this kind.
 
-        Cells are handed over in the order in which a learner runs them.
+        Pass the cells in the order in which a learner runs them.
         """
         try:
             body = ast.parse(source).body
-        except SyntaxError:  # a command of the notebook, such as %time
+        except SyntaxError:  # a notebook command, such as %time
             return ()
         if not body:
             return ()
@@ -91,13 +91,13 @@ class _Reader:
         return (*(self.statements[number] for number in needed), ast.unparse(last))
 
     def _read(self, statement: ast.stmt) -> bool:
-        """Remember what a statement sets; whether it is one that anybody can work out."""
+        """Record the names that a statement sets; returns whether the build can compute them."""
         if isinstance(statement, ast.Import | ast.ImportFrom):
             return self._import(statement)
         needed = self._needed(statement.value) if isinstance(statement, ast.Assign) else None
         if needed is not None:
             return self._set(_stored(statement), statement, needed)
-        # A statement that is not known may change what it uses.
+        # An unknown statement may change the values that it uses.
         for name in _stored(statement) | (_loaded(statement) - self.imported):
             self.known.pop(name, None)
         return False
@@ -124,8 +124,8 @@ class _Reader:
         return True
 
     def _needed(self, value: ast.AST) -> tuple[int, ...] | None:
-        """The numbers of the statements that an expression needs; None where one is not known."""
-        names = _loaded(value) - _stored(value) - PURE  # stored: by comprehensions
+        """The numbers of the statements that an expression needs; None if one is unknown."""
+        names = _loaded(value) - _stored(value) - PURE  # stored: variables of comprehensions
         asked = {node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)}
         if names - self.known.keys() or asked & FICKLE:
             return None
@@ -143,7 +143,7 @@ def _stored(node: ast.AST) -> set[str]:
 
 
 def _digest(code: tuple[str, ...]) -> str:
-    """What a picture depends on: its code, and the modules of ours that it imports."""
+    """A digest of what a figure depends on: its code, and those of our modules it imports."""
     modules = {FIGURES}
     for node in ast.walk(ast.parse("\n".join(code))):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -153,7 +153,7 @@ def _digest(code: tuple[str, ...]) -> str:
 
 
 def _draw(code: tuple[str, ...], key: str) -> list[NotebookNode]:
-    """The outputs of a cell that draws: the picture, and the same in words."""
+    """The outputs of a cell that draws: the figure, and the same in words."""
     from triton_util.figures.drawing import CSS_PIXELS_PER_INCH, Drawing
 
     *before, last = code
@@ -174,7 +174,7 @@ def _draw(code: tuple[str, ...], key: str) -> list[NotebookNode]:
 
 
 def _png(drawing: Any) -> str:
-    """The picture in few colours: notebooks stay small enough to be read as a change."""
+    """The figure in few colours, to keep notebooks small enough to review."""
     from PIL import Image
 
     picture = Image.open(io.BytesIO(drawing.png(dpi=DPI))).convert("RGB")

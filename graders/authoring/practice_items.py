@@ -1,8 +1,8 @@
-"""Write the puzzles of `practice()`: from the model solutions, and from kernels known to be wrong.
+"""Write the puzzles of `practice()`, from the model solutions and from known wrong kernels.
 
-Only what every clone shows goes in: solutions, the kernels of tests/, and the words of
-misconceptions. Texts are compared and shown as Python writes them itself: a statement is a line,
-and comments, which may tell the mistake, are gone.
+The puzzles contain only what every clone shows: solutions, the kernels of tests/, and the words of
+misconceptions. Texts are compared and shown as Python unparses them: each statement is one line,
+and comments, which may reveal the mistake, are removed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from graders.judge import discovery
 from graders.judge.records import Exercise
 from triton_util.puzzles.items import FILE, Item, Lines, MendItem, OrderItem, compressed, to_data
 
-MOST_WRONG = 2  # lines in which a wrong kernel differs from a right one
-LONGEST, SHORTEST = 10, 4  # lines to be ordered at once
+MOST_WRONG = 2  # lines in which a wrong kernel differs from a correct one
+LONGEST, SHORTEST = 10, 4  # number of lines to order at once
 MOST_TRAPS = 3  # puzzles of the same lines, each with other lines that do not belong
 _TOKEN = re.compile(r"\w+|\S")
-Edits = dict[str, list[str]]  # a right line and what wrong kernels have in its place
+Edits = dict[str, list[str]]  # a correct line, and what wrong kernels have in its place
 
 
 def items(rooms: Rooms) -> list[Item]:
-    """All puzzles of the course, in an order that is always the same."""
+    """All puzzles of the course, always in the same order."""
     found: list[Item] = []
     for _, exercise in sorted(discovery.of_kernels().items()):
         solution = rooms.solutions / f"{exercise.lesson}.py"
@@ -44,9 +44,9 @@ def items(rooms: Rooms) -> list[Item]:
 
 
 def write(rooms: Rooms) -> bool:
-    """Bring the file up to date; True when it changed."""
+    """Bring the file up to date; True if it changed."""
     content = compressed(to_data(items(rooms)))
-    # two versions of zlib may compress differently: what counts is inside
+    # versions of zlib may compress differently, so compare the uncompressed content
     if FILE.is_file() and gzip.decompress(FILE.read_bytes()) == gzip.decompress(content):
         return False
     FILE.write_bytes(content)
@@ -65,13 +65,13 @@ def statements(source: str) -> Lines:
     return tuple(line for part in own for line in [*ast.unparse(part).split("\n"), ""])[:-1]
 
 
-# ---------------------------------------------------------------- mend the bug
+# ---------------------------------------------------------------- fix the bug
 
 
 def _mends(rooms: Rooms, exercise: Exercise, model: str) -> Iterator[MendItem]:
-    """One puzzle for each wrong kernel that is a right one but for a line, or the same slip in two.
+    """One puzzle for each wrong kernel with one wrong line, or with the same slip in two lines.
 
-    Equal texts, as of two variants, make one.
+    Equal texts, for example of two variants, give one puzzle.
     """
     right = [statements(model)]
     folder = rooms.kernels(exercise.name)
@@ -92,10 +92,10 @@ def _mends(rooms: Rooms, exercise: Exercise, model: str) -> Iterator[MendItem]:
 
 
 def _nearest(lines: Lines, right: Sequence[Lines]) -> tuple[tuple[int, str], ...]:
-    """Which lines differ from the most similar right kernel, and what they are there; () for none.
+    """The lines that differ from the most similar correct kernel, with its text; () for none.
 
-    Two lines count where they stand together, or where the same was changed in both: elsewhere
-    one of them may be a matter of style.
+    Two differing lines count only if the same was changed in both; otherwise one of them may be
+    a matter of style.
     """
     counted = Counter(lines)
     best: tuple[tuple[int, str], ...] = ()
@@ -130,7 +130,7 @@ def _edits(mends: Sequence[MendItem]) -> Edits:
 
 
 def _orders(exercise: Exercise, model: str, edits: Edits) -> Iterator[OrderItem]:
-    """Puzzles of the functions of a model solution; a long one gives several, part by part."""
+    """Puzzles of the functions of a model solution; a long function gives several."""
     for function in _functions(statements(model)):
         body = next(i for i, line in enumerate(function) if line.startswith("def ")) + 1
         name = function[body - 1].removeprefix("def ").partition("(")[0]
@@ -150,7 +150,7 @@ def _functions(lines: Lines) -> Iterator[Lines]:
 
 
 def _parts(first: int, last: int) -> list[tuple[int, int]]:
-    """Parts of about the same length that are not too long to be ordered; [] of a short text."""
+    """Parts of about equal length that are short enough to order; [] for a short text."""
     length = last - first
     if length < SHORTEST:
         return []
@@ -162,7 +162,7 @@ def _parts(first: int, last: int) -> list[tuple[int, int]]:
 def _traps(function: Lines, asked: Lines, edits: Edits) -> list[Lines]:
     """For each puzzle, the one or two lines that do not belong.
 
-    They come from kernels that the judge refuses; where there are none, one is made.
+    They come from kernels that the judge rejects; if there are none, one is made.
     """
     known = [wrong for line in dict.fromkeys(asked) for wrong in edits.get(line, ())]
     known = [wrong for wrong in dict.fromkeys(known) if wrong not in function]

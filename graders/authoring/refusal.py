@@ -1,7 +1,7 @@
-"""Refuse a command with a GraderError, where torch must not be imported before there is one.
+"""Refuse a command with a GraderError, without importing torch unless there is one.
 
-A GraderError is defined beside the records of exercises, which need torch: two seconds of a
-processor, which a report on a class does not have to spend.
+GraderError is defined beside the records of exercises, which need torch. Importing it takes two
+seconds, which a report on a class need not spend.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def refusal(message: str) -> Exception:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether it is a GraderError, which is told in one line."""
+    """Whether it is a GraderError, which is reported in one line."""
     from graders.judge.records import GraderError
 
     return isinstance(error, GraderError)

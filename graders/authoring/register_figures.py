@@ -1,4 +1,4 @@
-"""Write `generated/registers.json`: what the compiler makes of the model solutions."""
+"""Write `generated/registers.json`: registers and spills of the compiled model solutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graders.judge.submission.loading import load
 
 
 def figures(rooms: Rooms, judge: Judge) -> dict[str, dict[str, Any]]:
-    """For each exercise the kernel of its solution that needs most, on the newest target."""
+    """For each exercise, its solution's kernel that needs most, on the newest target."""
     known = sorted(discovery.of_kernels().items())
     found = {
         name: _figures_of(rooms, exercise, judge)
@@ -42,7 +42,7 @@ def _figures_of(rooms: Rooms, exercise: Exercise, judge: Judge) -> dict[str, Any
 
 
 def write(rooms: Rooms) -> bool:
-    """Bring the file up to date; True when it changed."""
+    """Bring the file up to date; True if it changed."""
     with Judge() as judge:
         text = json.dumps(figures(rooms, judge), indent=1) + "\n"
     if REGISTERS.is_file() and REGISTERS.read_text() == text:

@@ -1,4 +1,4 @@
-"""Where the rooms of the house are, and the settings that stand in pyproject.toml."""
+"""The folders of the clone, and the settings in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LESSON_PATTERN = "[0-9][0-9]_*.py"
 
 @dataclass(frozen=True)
 class Settings:
-    """What badges and set-up cells point to: `[tool.tilewise]` of pyproject.toml, and the tag of
-    the version that stands there, so that a notebook always gets the course it was made for.
+    """The targets of badges and set-up cells: `[tool.tilewise]` of pyproject.toml, and the tag of
+    the version there, so that a notebook always gets the course it was made for.
     """
 
     repository: str  # "owner/name" on GitHub
@@ -22,11 +22,11 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """What `git clone` and pip understand."""
+        """The address for `git clone` and pip."""
         return f"https://github.com/{self.repository}"
 
     def colab(self, notebook: str) -> str:
-        """Where Colab opens the notebook of that path in the repository."""
+        """The address at which Colab opens the notebook of that path in the repository."""
         place = f"{self.repository}/blob/{self.tag}/{notebook}"
         return f"https://colab.research.google.com/github/{place}"
 
@@ -58,7 +58,7 @@ class Rooms:
 
     @property
     def generated(self) -> Path:
-        """What `tilewise build` derives from lessons and solutions."""
+        """The files that `tilewise build` derives from lessons and solutions."""
         return self.course / "generated"
 
     @property
@@ -77,9 +77,9 @@ class Rooms:
         return self.generated / "model_answers.json"
 
     def kernels(self, exercise: str, lesson: str = "*") -> Path:
-        """The folder of the kernels whose verdict is known (see `graders.authoring.kernels`).
+        """The folder of the kernels with a known verdict (see `graders.authoring.kernels`).
 
-        lesson: where it is to be made; the folder that is there is found without.
+        lesson: needed only for a new folder; an existing one is found without it.
         """
         home = self.root / "tests" / "course"
         return next(home.glob(f"{lesson}/{exercise}"), home / lesson / exercise)
@@ -89,7 +89,7 @@ class Rooms:
         return sorted(self.lessons.glob(LESSON_PATTERN))
 
     def lesson_file(self, slug: str) -> Path:
-        """The lesson of that slug; a GraderError that lists the known ones."""
+        """The lesson of that slug; otherwise a GraderError that lists the known ones."""
         for path in self.lesson_files():
             if slug in (path.stem, slug_of(path)):
                 return path
@@ -97,7 +97,7 @@ class Rooms:
         raise refusal(f"there is no lesson {slug!r} in {self.lessons}. Known: {known}")
 
     def name(self, path: Path) -> str:
-        """The path as it stands in messages: from the root of the clone where it can be."""
+        """The path as messages show it: relative to the root of the clone if possible."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def settings(self) -> Settings:
@@ -120,7 +120,7 @@ def slug_of(path: Path) -> str:
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The clone that holds `start` (the working folder), else the one this module is in."""
+    """The clone that contains `start` (the working folder), else the one this module is in."""
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if (folder / "lessons").is_dir() and (folder / "pyproject.toml").is_file():

@@ -1,8 +1,8 @@
-"""The cells that the builder writes itself: the badge, the set-up, the imports.
+"""The cells that the builder itself writes: the badge, the set-up, the imports.
 
-The set-up is folded in JupyterLab and in Colab: a lesson begins with its first sentence, not with
-thirty lines of Python that nobody has to read. Both show its first line. The imports stand in the
-open cell behind it.
+JupyterLab and Colab show the set-up folded, with its first line visible. So a lesson begins with
+its first sentence, not with thirty lines of Python that the learner need not read. The imports are
+in the open cell after it.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab,
 def setup_source(settings: Settings) -> str:
     """The set-up cell, which works on a laptop, on a cluster and in Colab.
 
-    What it does on every machine alike stands in `triton_util.client.setup`. The course is
-    installed only in Colab, whose kernel has imported `google.colab`, and only when it is
-    missing; elsewhere a missing course is said in one line. Colab's torch stays, which its
-    driver and its other packages count on: where it is too old, pip refuses.
+    The part that is the same on every machine is in `triton_util.client.setup`. Only Colab, whose
+    kernel has imported `google.colab`, installs a missing course; elsewhere one line says that it
+    is missing. Colab's torch is not replaced, because its driver and its other packages depend on
+    it: if it is too old, pip refuses.
     """
     return _SETUP.format(address=settings.address, tag=settings.tag)
 
 
 def imports_source(extra: str) -> str:
-    """The imports that every lesson needs; `extra` is what the lesson's own set-up adds."""
+    """The imports that every lesson needs; `extra` are those of the lesson's own set-up."""
     return f"{_IMPORTS}\n\n{extra.strip()}" if extra.strip() else _IMPORTS
 
 
@@ -75,7 +75,7 @@ BADGE_ID = "colab-badge"
 
 
 def without_colab(notebook: NotebookNode) -> NotebookNode:
-    """The notebook for a JupyterLab of this machine: no badge, and nothing that Colab needs."""
+    """The notebook for a local JupyterLab, without the badge and the code for Colab."""
     notebook.cells = [cell for cell in notebook.cells if cell.get("id") != BADGE_ID]
     for cell in notebook.cells:
         if cell.cell_type == "code" and "google.colab" in cell.source:

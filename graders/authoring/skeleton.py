@@ -1,4 +1,4 @@
-"""The files of a new lesson: complete, working in miniature, with TODO where the author writes."""
+"""The files of a new lesson: a small working example, with TODO where the author writes."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ _SLUG = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def new_lesson(rooms: Rooms, number: int, slug: str, exercise: str) -> list[Path]:
-    """Write the files of a lesson; a GraderError when a name is taken or is none."""
+    """Write the files of a lesson; a GraderError if a name is taken or invalid."""
     _check_names(rooms, number, slug, exercise)
     texts = {
         rooms.lessons / f"{number:02d}_{slug}.py": _LESSON,

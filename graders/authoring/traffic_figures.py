@@ -1,4 +1,4 @@
-"""Write `generated/traffic.json`: what the model solutions move, as data for learners."""
+"""Write `generated/traffic.json`: the bytes that the model solutions move, for learners."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graders.judge.records import Exercise, GraderError
 from graders.judge.running.traffic import FIGURES
 from graders.judge.submission.loading import load
 
-SECRET = b"figures"  # what histograms and losses move depends on the numbers that are drawn
+SECRET = b"figures"  # the bytes of histograms and losses depend on the random inputs
 
 
 def figures(rooms: Rooms, judge: Judge) -> dict[str, dict[str, int]]:
-    """Exercise → case → bytes, for every exercise of kernels whose solution there is."""
+    """Exercise → case → bytes, for every exercise of kernels that has a solution."""
     found = {}
     for name, exercise in sorted(discovery.of_kernels().items()):
         if (rooms.solutions / f"{exercise.lesson}.py").is_file():
@@ -38,7 +38,7 @@ def _figures_of(rooms: Rooms, exercise: Exercise, judge: Judge) -> dict[str, int
 
 
 def write(rooms: Rooms) -> bool:
-    """Bring the file up to date; True when it changed."""
+    """Bring the file up to date; True if it changed."""
     with Judge(secret=SECRET) as judge:
         text = json.dumps(figures(rooms, judge), indent=1) + "\n"
     if FIGURES.is_file() and FIGURES.read_text() == text:

@@ -1,4 +1,4 @@
-"""What stands in a learner's notebook where an answer is asked for."""
+"""The text in a learner's notebook in place of a missing answer."""
 
 STUB = ("# YOUR CODE HERE", "pass")  # lines of code
 ANSWER_STUB = "YOUR ANSWER HERE"  # text

@@ -1,4 +1,4 @@
-"""`tilewise autograde`: all submissions of an assignment, in parallel, resumable."""
+"""`tilewise autograde`: grades all submissions of an assignment, in parallel and resumable."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from graders.grading import fork_server
 from graders.grading.finished import Finished
 from graders.judge.plain_text import one_line, quoted
 
-if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
+if TYPE_CHECKING:  # torch and nbgrader take seconds to import
     from graders.grading.autograde import Autograder, GradedStudent
     from graders.grading.parallel import Judging
 
 
-NAMED = 5  # students that one line names, where many are ungraded for one reason
+NAMED = 5  # students named in one line, if many are ungraded for one reason
 PLATFORMS = ("canvas", "moodle", "gradescope", "nbgrader", "folders")
-LEFT_OUT = 2  # the exit code of `nbgrader collect` where it has left out a submission
+LEFT_OUT = 2  # the exit code of `nbgrader collect` if it left out a submission
 LONGEST_REASON = 600  # characters
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/:]+:\d{1,5}/?|inproc://\S+")
 
 
 def _address(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """A scheduler's address, or one line that says what is wrong with it."""
+    """Return a scheduler's address; a one-line error if it is malformed."""
     if value is not None and not _ADDRESS.fullmatch(value):
         raise click.BadParameter(f"{value!r} is no address: it looks like tcp://host:8786")
     return value
@@ -80,9 +80,9 @@ def autograde(
 ) -> None:
     """Grade every submission of ASSIGNMENT that is new or has changed.
 
-    Stop it whenever you like: a second run goes on where the first one was. Exit code 0 when
-    all are graded, 2 when something was left out or could not be graded: it is named, and none
-    of it is a zero.
+    You can stop it at any time: a second run continues where the first one stopped. Exit code 0
+    if all are graded, 2 if a submission was left out or could not be graded. Such submissions
+    are named, and do not get a zero.
     """
     left_out = False
     with _told_in_one_line():
@@ -106,7 +106,7 @@ def autograde(
             return
         grader = None
         if source is not None or collect:
-            # made first: it says what is missing before anything is unpacked
+            # first, because it reports what is missing before anything is unpacked
             grader = _grader(place, assignment, db)
             left_out = _fetch(place, assignment, source, lms, times, collect)
             new = _without_grade(place, assignment, only, force)
@@ -118,7 +118,7 @@ def autograde(
 
 @contextmanager
 def _told_in_one_line() -> Iterator[None]:
-    """A full disk, say, needs no traceback: what is missing, and what to do then."""
+    """Turn errors such as a full disk into one line: what is wrong, and what to do."""
     try:
         yield
     except OSError as error:
@@ -144,7 +144,7 @@ def _grader(course: Path, assignment: str, db: str | None) -> Autograder:
 def _fetch(
     course: Path, assignment: str, source: Path | None, lms: str, times: bool, collect: bool
 ) -> bool:
-    """Bring submissions to where nbgrader looks for them; whether something was left out."""
+    """Copy submissions to where nbgrader looks for them; return whether any was left out."""
     from graders.grading.plugins.commands import Nbgrader
 
     left_out = False
@@ -160,7 +160,7 @@ def _fetch(
 
 
 def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) -> bool:
-    """Take what a platform packed and say what is left out; whether something is."""
+    """Copy submissions from a platform's zip or folder; return whether any was left out."""
     from graders.grading.intake import origins
     from graders.grading.intake.roster import read_roster
     from graders.grading.intake.submissions import take
@@ -183,7 +183,7 @@ def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) ->
 
 
 def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:
-    """How many submissions will surely be judged."""
+    """Return how many submissions will certainly be judged."""
     finished = Finished(course, assignment)
     students = [path.parent.name for path in course.glob(f"submitted/*/{assignment}")]
     chosen = [student for student in students if not only or student in only]
@@ -202,7 +202,7 @@ def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:
 
 
 def _watch(course: Path, assignment: str, db: str | None, judging: Callable[[], Judging]) -> None:
-    """Say what happens, until somebody ends it; started again, it goes on."""
+    """Watch and print results until you stop it; when started again, it continues."""
     from graders.grading.watching import Watcher
 
     watcher = Watcher(course, assignment, db, judging)

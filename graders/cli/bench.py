@@ -1,4 +1,4 @@
-"""`tilewise bench`: how fast kernels are on the GPU of this machine, and what limits them."""
+"""`tilewise bench`: times kernels on this machine's GPU, and shows what limits them."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def bench(
 ) -> None:
     """Time kernels against torch, torch.compile and the model solution, in one run.
 
-    An EXERCISE stands for its model solution (in the instructor's clone), a FILE for the
-    launchers in it; without either, all model solutions are timed. A FILE is checked first and
-    then runs with your rights: give your own. `tilewise grade --mode gpu` times in the sandbox.
+    An EXERCISE means its model solution (in the instructor's clone), a FILE the launchers in it;
+    without either, all model solutions are timed. A FILE is checked first and then runs with
+    your rights, so use only your own. `tilewise grade --mode gpu` times in the sandbox.
     """
     console = Console()
     if measure:
@@ -83,7 +83,7 @@ def _measure(console: Console) -> None:
 
 
 def _targets(name: str, exercise: str | None) -> list[Target]:
-    """What a name on the command line stands for."""
+    """Return the targets that a name on the command line means."""
     path = Path(name)
     if path.suffix in (".py", ".ipynb"):
         if not path.is_file():
@@ -113,7 +113,7 @@ def _all_solutions() -> list[Target]:
 def _one(
     console: Console, exercise: Exercise, path: Path, seconds: float, compiled: bool
 ) -> Found | None:
-    """Print what is found of one exercise; None where there is nothing to find."""
+    """Time and print one exercise; return None if there is nothing to time."""
     work = discovery.workload(exercise.name)
     if work is None:
         small = "is too small a thing for its speed to be measured"
@@ -204,7 +204,7 @@ def _rich(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], cap
 
 
 def _write(output: Path, found: list[Found]) -> Path:
-    """One picture for each exercise, with its words beside it, and one page of everything."""
+    """Write one picture and its text for each exercise, and one page with all of them."""
     output.mkdir(parents=True, exist_ok=True)
     cards = []
     for one in found:

@@ -1,4 +1,4 @@
-"""`tilewise build`: the learners' notebooks from lessons and solutions."""
+"""`tilewise build`: derives the learners' notebooks from lessons and solutions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from triton_util.puzzles.items import FILE as PUZZLES
 def build(check: bool, lint: bool, lesson: str | None, traffic: bool, practice: bool) -> None:
     """Derive the learners' notebooks, lessons/NN_slug.ipynb, which are committed.
 
-    What nbgrader needs is in the folder of a class: `tilewise course`.
+    The files for nbgrader are in the folder of a class: see `tilewise course`.
     """
     try:
         rooms = Rooms(find_root())

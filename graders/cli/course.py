@@ -1,4 +1,4 @@
-"""`tilewise course`: make the folder of a class, and bring its assignments up to date."""
+"""`tilewise course`: makes the folder of a class, and updates its assignments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graders.judge.records import GraderError
 
 @click.group()
 def course() -> None:
-    """The folder of a class: gradebook, exchange, sources, roster and a configuration of yours."""
+    """Manage the folder of a class: gradebook, exchange, sources, roster and your settings."""
 
 
 @course.command()
@@ -24,7 +24,7 @@ def course() -> None:
 @click.option("--exchange", type=click.Path(path_type=Path), help="Default: exchange/ in FOLDER.")
 @click.option("--roster", type=click.Path(path_type=Path), help="A CSV of the students.")
 def init(folder: Path, course_id: str | None, exchange: Path | None, roster: Path | None) -> None:
-    """Make a class in FOLDER, outside the clone. nbgrader's and Tilewise's commands run there."""
+    """Make a class in FOLDER, outside the clone. Run nbgrader's and Tilewise's commands there."""
     with _told_in_one_line():
         students = roster.read_text(encoding="utf-8") if roster is not None else None
         done = class_folder.make(Rooms(find_root()), folder, course_id, exchange)
@@ -41,7 +41,7 @@ def init(folder: Path, course_id: str | None, exchange: Path | None, roster: Pat
 @course.command()
 @click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
 def update(named: Path | None) -> None:
-    """Bring the course's assignments in a class up to date; what you changed stays yours."""
+    """Update the course's assignments in a class; your own changes stay."""
     with _told_in_one_line():
         folder = class_folder.find(named)
         done = class_folder.update(Rooms(find_root()), folder)
@@ -78,9 +78,9 @@ def hub(named: Path | None, instructors: tuple[str, ...]) -> None:
 @click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
 @click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
 def rules(named: Path | None, db: str | None) -> None:
-    """Bring due dates, extensions and penalties of rules.toml into the gradebook, and show them.
+    """Write due dates, extensions and penalties of rules.toml into the gradebook; show them.
 
-    Grading, reports and exports do so by themselves; this shows at once what holds.
+    Grading, reports and exports do this automatically; use this command to see the result now.
     """
     from graders.grading.course_config import load_config
     from graders.grading.intake.rules import read_rules

@@ -1,4 +1,4 @@
-"""`tilewise demo`: a class of demonstration goes through nbgrader, without a browser."""
+"""`tilewise demo`: takes a demo class through nbgrader, without a browser."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from graders.judge.records import GraderError
 def demo(lesson: str, quiet: bool) -> None:
     """Build the course, hand in ten notebooks, autograde them, print the gradebook.
 
-    Every step is an unmodified nbgrader command. Exit code 1 when a notebook that is right
-    does not get its points, or one that is wrong does.
+    Every step is an unmodified nbgrader command. Exit code 1 if a correct notebook does not get
+    its points, or a wrong one does.
     """
     started = time.monotonic()
     console = Console()
@@ -41,14 +41,14 @@ def demo(lesson: str, quiet: bool) -> None:
 
 
 def as_expected(row: DemoRow) -> bool:
-    """Did the right ones get hidden points, and the wrong ones none?"""
+    """Whether a correct notebook got hidden points, or a wrong one none."""
     if row.hidden is None:
         return False
     return (row.hidden > 0) == row.pupil.passes
 
 
 def gradebook_table(title: str, rows: list[DemoRow]) -> Table:
-    """The gradebook as one table for the terminal."""
+    """Return the gradebook as one table for the terminal."""
     table = Table(title=f"Gradebook of {title}")
     for heading in ("student", "handed in", "public", "hidden", "finding", "repaired"):
         right = heading in ("public", "hidden")

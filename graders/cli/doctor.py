@@ -1,4 +1,4 @@
-"""`tilewise doctor`: what works on this machine, found out by doing, and the mend."""
+"""`tilewise doctor`: tries what works on this machine, and says how to fix the rest."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ assert torch.equal(y, x + 1), y
 
 @dataclass(frozen=True)
 class Examined:
-    """One line of the doctor's table. `needed`: nothing works without it."""
+    """One line of the doctor's table. `needed`: every learner needs it."""
 
     what: str
     works: bool
@@ -163,7 +163,7 @@ EXAMINATIONS: tuple[Callable[[], Examined], ...] = (
 
 
 def _run(program: str, variables: dict[str, str]) -> str:
-    """Run a program in a process of its own; '' when it worked, else its last line."""
+    """Run a program in a separate process; return '' if it worked, else its last line."""
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"} | variables
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "examination.py"

@@ -1,4 +1,4 @@
-"""`tilewise export`: the table of grades that a learning platform takes."""
+"""`tilewise export`: writes the table of grades that a learning platform imports."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def export(
     db: str | None,
     to: Path | None,
 ) -> None:
-    """Write a table of these assignments (default: all) as the gradebook of PLATFORM takes it.
+    """Write a table of these assignments (default: all) that PLATFORM's gradebook imports.
 
     PLATFORM `grades` is nbgrader's own table, grades.csv. A grade that is still open stays empty,
-    and who is not graded is named. A late penalty is worked out from the score as it is now.
+    and ungraded students are named. A late penalty is computed from the current score.
     """
     try:
         place = class_folder.find(course)
@@ -60,13 +60,13 @@ def export(
 def _write(
     platform: str, assignments: tuple[str, ...], course: Path, db: str | None, path: Path
 ) -> tuple[list[str], list[str]]:
-    """The assignments that are in the table, and what it leaves empty."""
+    """Write the table; return its assignments, and the grades that it leaves empty."""
     from nbgrader.apps.api import NbGraderAPI
 
     config = load_config(course, db)
     exporter = PLUGINS[platform](parent=NbGraderAPI(config=config))
     exporter.to, exporter.assignment = str(path), list(assignments)
-    exporter.log.setLevel("ERROR")  # the command itself names who is not graded
+    exporter.log.setLevel("ERROR")  # this command itself names ungraded students
     path.parent.mkdir(parents=True, exist_ok=True)
     with opened(str(config.CourseDirectory.db_url), *assignments) as gradebook:
         exporter.export(gradebook)

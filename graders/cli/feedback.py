@@ -1,4 +1,4 @@
-"""`tilewise feedback`: everybody's page, and one zip of them for the learning platform."""
+"""`tilewise feedback`: writes each student's page, and one zip for the learning platform."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from graders.judge.records import GraderError
 @click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
 @click.option("--zip", "target", type=click.Path(path_type=Path), help="Where the zip goes.")
 def feedback(assignment: str, course: Path | None, db: str | None, target: Path | None) -> None:
-    """Write the feedback of ASSIGNMENT anew and pack it: feedback/ASSIGNMENT.zip.
+    """Write the feedback of ASSIGNMENT again and pack it: feedback/ASSIGNMENT.zip.
 
-    The files in it are called as those that the platform packed, so it takes the zip back. Exit
-    code 2 when somebody has no page: they are named.
+    Its files have the platform's own names, so the platform accepts the zip. Exit code 2 if
+    students have no page; they are named.
     """
     try:
         place = class_folder.find(course)
@@ -42,7 +42,7 @@ def feedback(assignment: str, course: Path | None, db: str | None, target: Path 
 
 
 def _generate(course: Path, assignment: str, database: str | None) -> None:
-    """nbgrader's own command, for everybody who was graded."""
+    """Run nbgrader's own command for all graded students."""
     config = load_config(course, database)
     if not list(course.glob(f"autograded/*/{assignment}")):
         raise GraderError(f"nobody is graded: run `tilewise autograde {assignment}` first")

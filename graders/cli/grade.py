@@ -1,4 +1,4 @@
-"""`tilewise check` and `tilewise grade`: files in, one verdict per file and exercise out."""
+"""`tilewise check` and `tilewise grade`: give one verdict per file and exercise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """What check and grade have in common."""
+    """Add the options that check and grade have in common."""
     for option in (
         click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
         click.option("--json", "as_json", is_flag=True, help="One line of JSON per verdict."),
@@ -39,9 +39,9 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @_options
 def check(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
-    """Check FILES (.py or .ipynb) with the public cases. Not a grade.
+    """Check FILES (.py or .ipynb) with the public cases, without a grade.
 
-    A word behind the file that is no file is the exercise: `tilewise check kernels.py softmax`.
+    You can name an exercise after the file: `tilewise check kernels.py softmax`.
     """
     from graders.cli.words import files_and_exercise
 
@@ -65,7 +65,7 @@ def grade(
 ) -> None:
     """Grade FILES (.py or .ipynb) with the public and the hidden cases.
 
-    Exit code: 0 all passed, 1 some failed, 2 something could not be graded.
+    Exit code: 0 if all passed, 1 if some failed, 2 if something could not be graded.
     """
     _run(files, exercise, mode, as_json, official=True, allow_unsandboxed=allow_unsandboxed)
 
@@ -79,7 +79,7 @@ def _run(
     allow_unsandboxed: bool = False,
 ) -> None:
     with starting.ahead(gpu=mode != "interpret"):
-        # Torch takes seconds to import. The judge's processes start meanwhile.
+        # Torch takes seconds to import; meanwhile the judge's processes start.
         from graders.cli import judging
         from graders.judge.pipeline import Judge
 
@@ -91,7 +91,7 @@ def _run(
 def _shown(
     files: tuple[Path, ...], wanted: Exercise | None, judge: Judge, as_json: bool, points: bool
 ) -> int:
-    """Judge the files and show each report; the exit code."""
+    """Judge the files, show each report, and return the exit code."""
     from rich.console import Console
 
     from graders.cli import judging, reports
@@ -105,7 +105,7 @@ def _shown(
             for report in judging.reports_on(judge, files, wanted):
                 show(report)
                 worst = max(worst, judging.EXIT_CODES[report.verdict])
-    except GraderError as error:  # of the machine or the course: no other file would fare better
+    except GraderError as error:  # of the machine or the course: other files would fail, too
         print(f"Error: {one_line(str(error), 2000)}", file=sys.stderr)
         worst = judging.COULD_NOT_GRADE
     return worst

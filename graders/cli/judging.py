@@ -1,4 +1,4 @@
-"""What commands judge: the exercises that files define, and one report for each of them."""
+"""Finds the exercises that files define, and judges each of them, for several commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def known_exercise(name: str) -> Exercise:
 
 
 def reports_on(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
-    """One report for each file and exercise in it, or for the exercise that is wanted."""
+    """Yield one report for each file and exercise in it, or for the exercise `wanted`."""
     for path in files:
         found = [wanted] if wanted is not None else exercises_in(path)
         if not found:
@@ -36,13 +36,13 @@ def reports_on(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -
 
 
 def _judged(judge: Judge, path: Path, exercise: Exercise) -> Report:
-    """The judge's report. Where the judge itself fails, this file is ungraded and says so."""
+    """Return the judge's report. If the judge itself fails, the report says "ungraded"."""
     try:
         return judge.judge(path, exercise)
     except GraderError:
         raise
     except Exception as error:
-        kind = type(error).__name__  # not what it says: the words could be the submission's
+        kind = type(error).__name__  # not its text, which may be the submission's
         finding = ungraded_finding(GraderError(f"the judge failed at this file ({kind})"))
         gates = not_run(exercise)
         points = exercise.max_points
@@ -53,9 +53,9 @@ def _judged(judge: Judge, path: Path, exercise: Exercise) -> Report:
 
 
 def exercises_in(path: Path) -> list[Exercise]:
-    """The exercises whose function the file defines, in the order of the course.
+    """Return the exercises whose function the file defines, in the order of the course.
 
-    A file that cannot be read is judged against any exercise: the report says why.
+    An unreadable file is judged against any exercise, so that a report says why.
     """
     known = discovery.exercises()
     names = defined_functions(path)

@@ -1,4 +1,4 @@
-"""`tilewise lab`: JupyterLab on the lessons, with one line that says where it is."""
+"""`tilewise lab`: starts JupyterLab on the lessons, and prints its URL."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LAST_LINES = 15
 @click.option("--folder", default="my_lessons", help="Where your notebooks are.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def lab(port: int, folder: str, options: tuple[str, ...]) -> None:
-    """Open JupyterLab on the lessons. OPTIONS are handed to JupyterLab."""
+    """Open JupyterLab on the lessons. OPTIONS are passed to JupyterLab."""
     console = Console(highlight=False)
     work = Path(folder).resolve()
     _copy_lessons(work)
@@ -48,7 +48,7 @@ def lab(port: int, folder: str, options: tuple[str, ...]) -> None:
             env=surroundings(token),
             stdout=file,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C comes here, and ends it without a question
+            start_new_session=True,  # Ctrl-C comes to us, and ends it without asking
         )
     with _ends(server):
         with console.status("Starting JupyterLab, which takes a few seconds …"):
@@ -66,8 +66,10 @@ def lab(port: int, folder: str, options: tuple[str, ...]) -> None:
 
 
 def command(work: Path, port: int, options: tuple[str, ...] = ()) -> list[str]:
-    """How JupyterLab is started: the extension of the course also in Notebook 7, shells as they
-    are here, since a login shell would forget where `tilewise` is.
+    """Return the command that starts JupyterLab.
+
+    It enables the course's extension also in Notebook 7. Terminals are not login shells, which
+    would not find `tilewise`.
     """
     root = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
     shell = os.environ.get("SHELL") or shutil.which("bash") or "/bin/sh"
@@ -84,14 +86,14 @@ def command(work: Path, port: int, options: tuple[str, ...] = ()) -> list[str]:
 
 
 def surroundings(token: str) -> dict[str, str]:
-    """The environment of the server: `tilewise` is found by its terminals and by `!tilewise`."""
+    """Return the server's environment, in which terminals and `!tilewise` find `tilewise`."""
     own = str(Path(sys.executable).parent)
     paths = [part for part in os.environ.get("PATH", "").split(os.pathsep) if part != own]
     return {**os.environ, "PATH": os.pathsep.join([own, *paths]), "JUPYTER_TOKEN": token}
 
 
 def _copy_lessons(work: Path) -> None:
-    """The notebooks that are not there yet; what a learner has is left alone."""
+    """Copy the notebooks that are missing; a learner's existing ones stay unchanged."""
     work.mkdir(parents=True, exist_ok=True)
     for lesson in sorted((find_root() / "lessons").glob("*.ipynb")):
         if not (work / lesson.name).exists():
@@ -114,7 +116,7 @@ def _free_port(first: int) -> int:
 
 
 def _wait(server: subprocess.Popen[bytes], port: int) -> bool:
-    """Whether it answers."""
+    """Wait until the server answers; return whether it does."""
     deadline = time.monotonic() + PATIENCE
     while server.poll() is None and time.monotonic() < deadline:
         try:
@@ -127,7 +129,7 @@ def _wait(server: subprocess.Popen[bytes], port: int) -> bool:
 
 @contextmanager
 def _ends(server: subprocess.Popen[bytes]) -> Iterator[None]:
-    """The server ends with this, and with Ctrl-C."""
+    """End the server at the end of the block, and on Ctrl-C."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The command `tilewise`. Each subcommand is imported when it is used, so `--help` is quick."""
+"""The command `tilewise`. It imports a subcommand only when it is used, so `--help` is fast."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from graders.cli.words import did_you_mean
 
-# name → module and one line of help; a module that a learner's installation lacks is not shown
+# name → module and one line of help; modules missing in a learner's installation are not shown
 COMMANDS = {
     "check": ("graders.cli.grade", "Check your kernels with the public cases."),
     "watch": ("graders.cli.watch", "Check a file each time that it is saved."),
@@ -40,16 +40,16 @@ class LazyGroup(click.Group):
     """Lists the commands without importing them."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run a command; a program that has judged files ends at once when it is done.
+        """Run a command; after judging files, exit at once, without Python's cleanup.
 
-        Python would take a second or two to take torch and a GPU's context apart.
+        Unloading torch and a GPU's context would take a second or two.
         """
         try:
             return super().main(*args, **extra)
         except SystemExit as ended:
             as_program = not args and not extra
             if as_program and "graders.cli.judging" in sys.modules and isinstance(ended.code, int):
-                with contextlib.suppress(OSError):  # nobody reads it any more
+                with contextlib.suppress(OSError):  # the reader has closed the pipe
                     sys.stdout.flush()
                     sys.stderr.flush()
                 os._exit(ended.code)
@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does; a command that is not there is answered with one that is like it."""
+        """Resolve as click does; for an unknown command, suggest a similar one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -89,7 +89,7 @@ def _exists(module: str) -> bool:
 @click.group(cls=LazyGroup)
 @click.version_option(package_name="tilewise")
 def main() -> None:
-    """Tilewise: learn to write GPU kernels in Triton, and be graded by a judge you can believe."""
+    """Tilewise: learn to write GPU kernels in Triton, graded by a judge that you can trust."""
 
 
 if __name__ == "__main__":

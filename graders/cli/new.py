@@ -1,4 +1,4 @@
-"""`tilewise new`: the files of a new lesson, one in each room."""
+"""`tilewise new`: makes the files of a new lesson, one in each folder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from graders.judge.records import GraderError
 def new(number: int, slug: str, exercise: str | None) -> None:
     """Make the files of lesson NUMBER with the key SLUG.
 
-    They work as they are, in miniature. `pytest tests/test_course.py -k SLUG` says what is
-    still to be written.
+    They are a small working lesson. `pytest tests/test_course.py -k SLUG` says what you still
+    have to write.
     """
     try:
         rooms = Rooms(find_root())

@@ -1,4 +1,4 @@
-"""`tilewise report`: one static page and a table about a class."""
+"""`tilewise report`: writes one static page and a table about a class."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def report(
 ) -> None:
     """Write ASSIGNMENT.html and ASSIGNMENT.csv: grades, questions, misconceptions, open cases.
 
-    The page runs and loads nothing. It names students: it is for instructors. ASSIGNMENT.json has
-    all of it for programs; docs/report.schema.json describes that file.
+    The page runs and loads nothing. It names students, so it is for instructors only.
+    ASSIGNMENT.json has the same data for programs; docs/report.schema.json describes it.
     """
     try:
         place = class_folder.find(course)

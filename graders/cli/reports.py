@@ -1,4 +1,4 @@
-"""Reports in the terminal: gates, the finding in words, a picture, the next step."""
+"""Prints reports in the terminal: gates, the finding in words, a picture, the next step."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ TIER_WORDS = {
     "C": "sandbox C: none, a self-check and not a grade",
     "none": "nothing was run",
 }
-MOST_CHARACTERS = 1_000_000  # of a script that are looked through for a line
+MOST_CHARACTERS = 1_000_000  # of a script that are searched for a line
 MOST_OF_A_LINE = 66
-AROUND = 2  # lines on each side of one that is quoted
+AROUND = 2  # lines quoted on each side
 WIDTH = 80
 COLOURS = {".": "dim", "x": "red", "o": "yellow", " ": ""}
 
 
 def printer(console: Console, points: bool = True) -> Callable[[Report], None]:
-    """A function that prints one report as a panel, with points where it is a grade."""
+    """Return a function that prints one report as a panel; `points`: with points."""
 
     def show(report: Report) -> None:
         console.print(panel(report, points))
@@ -46,7 +46,7 @@ def printer(console: Console, points: bool = True) -> Callable[[Report], None]:
 
 
 def panel(report: Report, points: bool = True) -> Panel:
-    """One report as a framed card of text."""
+    """Return one report as a framed card of text."""
     parts: list[RenderableType] = [_gates(report)]
     if report.verdict is Verdict.PASSED:
         parts += _passed(report)
@@ -73,7 +73,7 @@ def panel(report: Report, points: bool = True) -> Panel:
 
 
 def _passed(report: Report) -> list[RenderableType]:
-    """What is good about it: cases, what the compiler made of the kernels, what comes next."""
+    """Return the text for a pass: cases, the compiled kernels' resources, what comes next."""
     lines: list[RenderableType] = [Text("")]
     if report.cases_total:
         told = f"✓ All {report.cases_total} cases are correct and safe."
@@ -97,7 +97,7 @@ def _passed(report: Report) -> list[RenderableType]:
 
 
 def _following(name: str) -> Exercise | None:
-    """The exercise behind this one in the course."""
+    """Return the next exercise of the course."""
     numbers = discovery.numbers()
     known = [item for item in discovery.exercises().values() if item.lesson in numbers]
     names = [item.name for item in known]
@@ -115,7 +115,7 @@ def _gates(report: Report) -> Text:
 
 
 def _finding(finding: Finding, submission: str) -> list[RenderableType]:
-    """In the order of the card: what is wrong, where, what to do next; then what was seen."""
+    """Return a finding's text: what is wrong, where, what to do next, then the details."""
     said, rest = first_sentence(finding.message)
     cell = f"{finding.where}, " if finding.where else ""
     where = f" ({cell}line {finding.line})" if finding.line is not None else ""
@@ -143,14 +143,14 @@ def _finding(finding: Finding, submission: str) -> list[RenderableType]:
 
 
 def _inline(text: str) -> Text:
-    """Words between backticks in the colour of code."""
+    """Return the text, with words between backticks in the colour of code."""
     parts = text.split("`")
     pairs = ((part, "cyan" if number % 2 else "") for number, part in enumerate(parts))
     return Text.assemble(*pairs)
 
 
 def _picture(picture: Picture) -> list[RenderableType]:
-    """The map in colours that its characters do not depend on, or numbers beside numbers."""
+    """Return a map, readable also without its colours, or numbers side by side."""
     lines: list[RenderableType] = []
     for side in picture.sides:
         if side.rows:
@@ -164,7 +164,7 @@ def _picture(picture: Picture) -> list[RenderableType]:
 
 
 def _lines_of_script(submission: str, finding: Finding) -> list[RenderableType]:
-    """The line that a finding is about and two around it; none where it is in a cell."""
+    """Return a finding's line with two lines on each side; none if it is in a cell."""
     if finding.line is None or finding.where or not submission.endswith(".py"):
         return []
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""`tilewise serve`: the GPU of this machine, or of a cluster, for a whole class."""
+"""`tilewise serve`: shares this machine's GPUs, or a cluster's, with a whole class."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def serve(
     per_hour: float,
     learners_per_address: int,
 ) -> None:
-    """Serve `check(..., gpu=True)` to a class. Started by JupyterHub it asks the hub who is who.
+    """Serve `check(..., gpu=True)` to a class. Under JupyterHub, the hub identifies learners.
 
-    Without a hub, one token for all is made, or with --learners one for each.
+    Without a hub, it makes one token for all, or with --learners one for each.
     """
-    from graders.service import running  # torch, tornado and Dask: seconds
+    from graders.service import running  # imports torch, tornado, Dask: slow
     from graders.service.limits import ServiceLimits
 
     hub = running.hub_place()
@@ -101,7 +101,7 @@ def _prepare_class(class_file: Path, learners: Path | None) -> None:
 
 
 def _for_learners(url: str, class_file: Path) -> str:
-    """What learners set; the tokens themselves stay in the file."""
+    """Return what learners have to set, without the tokens, which stay in the file."""
     return (
         f"Learners set TILEWISE_GPU={url} and TILEWISE_GPU_TOKEN to their token, which stands in "
         f"{class_file}."

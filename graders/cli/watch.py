@@ -1,4 +1,4 @@
-"""`tilewise watch`: check a file each time that it is saved, with a judge that stays warm."""
+"""`tilewise watch`: checks a file each time that you save it, with a warm judge."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from graders.judge.pipeline import Judge
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
-POLL_SECONDS = 0.2  # an editor writes a file in less, as a rule
+POLL_SECONDS = 0.2  # editors usually write a file in less time
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("exercise", required=False)
 def watch(file: Path, exercise: str | None) -> None:
-    """Check FILE (.py or .ipynb) with the public cases now, and each time that it is saved.
+    """Check FILE (.py or .ipynb) with the public cases now, and each time that you save it.
 
-    Without EXERCISE all that it defines are checked. Ctrl-C ends it.
+    Without EXERCISE, all exercises in it are checked. Ctrl-C ends it.
     """
     wanted = None if exercise is None else known_exercise(exercise)
     console = Console()
@@ -41,16 +41,16 @@ def watch(file: Path, exercise: str | None) -> None:
                 console.print("Waiting for the next save; Ctrl-C ends it.", style="dim")
     except KeyboardInterrupt:
         console.print("No longer watched.", style="dim")
-    except GraderError as error:  # of the machine or the course: no later save would fare better
+    except GraderError as error:  # of the machine or the course: later saves would fail, too
         print(f"Error: {one_line(str(error), 2000)}", file=sys.stderr)
         sys.exit(2)
 
 
 def saves(path: Path, wait: Callable[[float], object] = time.sleep) -> Iterator[None]:
-    """Once for what the file holds now, and once each time that it holds something else.
+    """Yield once for the file's current content, and once each time that it has changed.
 
-    A file that is just being written, or that is gone for a moment, as editors have it, is looked
-    at when it has come to rest.
+    Editors may write a file in parts or remove it for a moment, so it is read only when it no
+    longer changes.
     """
     looked_at: tuple[int, ...] | None = None
     known = ""
@@ -77,7 +77,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 
 def _held(path: Path) -> str:
-    """What tells one content from another; "" where the file went away in between."""
+    """Return a value that differs for different contents; "" if the file is missing."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

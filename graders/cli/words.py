@@ -1,4 +1,4 @@
-"""What the words of a command may mean: a file, an exercise, or something like one of them."""
+"""Finds out what the words of a command mean: a file, an exercise, or a misspelt one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 def files_and_exercise(
     words: tuple[Path, ...], exercise: str | None
 ) -> tuple[tuple[Path, ...], str | None]:
-    """The files, and the exercise, which may stand among them where no file has its name.
+    """Return the files and the exercise, which may be among them unless a file has its name.
 
-    A word that is neither ends the command, with what was probably meant.
+    A word that is neither ends the command, with a suggestion.
     """
     files = [word for word in words if word.exists()]
     for word in words:
@@ -30,7 +30,7 @@ def files_and_exercise(
 
 
 def _unclear(message: str) -> click.ClickException:
-    """Nothing is judged, because a word means nothing: the exit code is 2, as of click's own."""
+    """Return the error for an unknown word: exit code 2, as for click's usage errors."""
     return click.UsageError(message)
 
 
@@ -47,7 +47,7 @@ def _neither(word: Path, with_file: bool) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """` Did you mean x?`, or nothing."""
+    """Return ` Did you mean x?` or ""."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" Did you mean {near[0]}?" if near else ""
 

@@ -1,8 +1,8 @@
 """Grade all submissions of an assignment: judged in parallel, written by nbgrader one by one.
 
-What was judged is kept at once (store.py); what nbgrader has written is remembered with a
-digest of all that it depends on. So a run can be killed at any point and started again, and
-does only what is missing or has changed.
+Each result of the judge is cached at once (store.py). For each submission that nbgrader has
+written, a digest of everything that it depends on is stored. So you can kill a run at any point
+and start it again: it does only what is missing or has changed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from graders.judge.records import GraderError
 from graders.judge.submission.refusals import SubmissionError
 
 LONGEST_REASON = 1_000  # characters
-NOTES = (TIMESTAMP, SECRET)  # what nbgrader writes beside a notebook and needs again
+NOTES = (TIMESTAMP, SECRET)  # nbgrader writes them beside a notebook and reads them again
 IN_ORDER = Path(".tilewise") / "in_order"  # in the course folder: what nbgrader reads
 
 
@@ -59,9 +59,9 @@ class GradedStudent:
 
 @dataclass
 class _Submission:
-    """A submission on its way: its code by exercise, and the marks that have come so far.
+    """A submission that is being graded: its keys by exercise, and the marks so far.
 
-    `path` is the copy in order, which holds nothing that could stop whoever reads it.
+    `path` is the cleaned copy, which any reader can parse.
     """
 
     student: str
@@ -83,7 +83,7 @@ class Autograder:
         self.course, self.assignment = course.resolve(), assignment
         self._config = load_config(self.course, database)
         self._config.CourseDirectory.submitted_directory = str(IN_ORDER)
-        self._config.Autograde.pop("pre_convert_hook", None)  # who judges may be elsewhere
+        self._config.Autograde.pop("pre_convert_hook", None)  # the judge may run on another machine
         self._store = MarksStore(self.course / judging.STORE)
         self._finished = Finished(self.course, assignment)
         self._masters = self._find_masters()
@@ -95,7 +95,7 @@ class Autograder:
         return str(self._config.CourseDirectory.db_url)
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
-        """Everybody who submitted, or those of them that are named."""
+        """Return all students who submitted, or those of them in `only`."""
         found = sorted(path.parent.name for path in self._submitted().glob(f"*/{self.assignment}"))
         missing = sorted(set(only) - set(found))
         if missing:
@@ -105,7 +105,7 @@ class Autograder:
     def grade(
         self, students: Sequence[str], judging_: Judging, force: bool = False
     ) -> Iterator[GradedStudent]:
-        """Grade what is new or changed, in the order in which it is done."""
+        """Grade new and changed submissions; yield each result as soon as it is there."""
         self._completing = completes(judging_)
         with self._alone():
             settle(self.course, self._config, [self.assignment])
@@ -121,7 +121,7 @@ class Autograder:
                         ready.append(submission)
                 yield from self._drain(ready, results)
             yield from self._drain(ready, results)
-            with suppress(GraderError, SQLAlchemyError):  # who reads an account settles it, too
+            with suppress(GraderError, SQLAlchemyError):  # reading an account settles it, too
                 settle(self.course, self._config, [self.assignment])
 
     def _tasks(
@@ -132,14 +132,14 @@ class Autograder:
         ready: list[_Submission],
         results: list[GradedStudent],
     ) -> Iterator[Task]:
-        """The judging that is needed, read one submission at a time; equal code only once."""
+        """Yield the tasks for the judge, one submission at a time; equal code only once."""
         for student in students:
             submission = self._read(student)
             if not force and not submission.error and self._unchanged(submission):
                 results.append(GradedStudent(student, "unchanged"))
                 continue
             missing = list(self._missing(submission, force, waiting))
-            if submission.error or submission.complete:  # else its marks will come
+            if submission.error or submission.complete:  # otherwise it waits for its marks
                 ready.append(submission)
             yield from missing
 
@@ -167,7 +167,7 @@ class Autograder:
             yield self._write(ready.pop(0))
 
     def _read(self, student: str) -> _Submission:
-        """Put a submission in order. Whatever is wrong with it concerns this student alone."""
+        """Return a student's submission, cleaned. An error in it affects this student only."""
         folder = self._submitted() / student / self.assignment
         path = self.course / IN_ORDER / student / self.assignment / f"{self.assignment}.ipynb"
         submission = _Submission(student, path)
@@ -196,7 +196,7 @@ class Autograder:
 
     @staticmethod
     def _put_in_order(handed_in: Path, path: Path) -> None:
-        """Copy the notebook without whatever could be odd in it, and nbgrader's notes about it."""
+        """Write a well-formed copy of the notebook to `path`, and copy nbgrader's notes."""
         text = json.dumps(in_order(handed_in), indent=1)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -214,7 +214,7 @@ class Autograder:
         return any(own_part(test.name, test.source) for test in tests)
 
     def _digest(self, path: Path, keys: Mapping[str, str]) -> str:
-        """What a finished grading depends on: the submission, and what its marks depend on."""
+        """Return a digest of what the grade depends on: the submission and its marks' keys."""
         digest = hashlib.sha256(path.read_bytes())
         for note in map(path.with_name, NOTES):
             digest.update(note.read_bytes() if note.is_file() else b"")
@@ -237,9 +237,9 @@ class Autograder:
         )
 
     def _write(self, submission: _Submission) -> GradedStudent:
-        """Let nbgrader write one submission, with the marks that were given.
+        """Let nbgrader write one submission with its marks, and return how it ended.
 
-        An environment that is broken stops the run; anything else concerns this student alone.
+        A broken environment stops the run; any other error affects this student only.
         """
         if submission.error:
             return self._finish(submission, submission.error)
@@ -268,14 +268,14 @@ class Autograder:
         return tuple(self._noted(student).get("tampered", ()))
 
     def _left_open(self, student: str) -> list[str]:
-        """Why own tests have no points, each reason once with the cells that it concerns."""
+        """Return why own tests have no points: each reason once, with its cells."""
         cells: dict[str, list[str]] = {}
         for name, reason in self._noted(student).get("open", {}).items():
             cells.setdefault(reason, []).append(name)
         return [f"{', '.join(names)}: {reason}" for reason, names in cells.items()]
 
     def _noted(self, student: str) -> dict[str, Any]:
-        """What was noted about a notebook while it was graded."""
+        """Return the notes that grading wrote about a student's notebook."""
         try:
             written = json.loads(self.autograded(student).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -283,14 +283,14 @@ class Autograder:
         return dict(written["metadata"].get("tilewise", {}))
 
     def autograded(self, student: str) -> Path:
-        """The notebook that nbgrader wrote for the student."""
+        """Return the path of the notebook that nbgrader wrote for the student."""
         folder = self.course / "autograded" / student / self.assignment
         return folder / f"{self.assignment}.ipynb"
 
     def _nbgrader_autograde(self, student: str) -> str:
-        """nbgrader's own autograding of one student; returns why it failed, "" when not."""
+        """Run nbgrader's autograding for one student; return why it failed, or ""."""
         with warnings.catch_warnings(), gradebooks.shared():
-            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way with its sessions
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's sessions cause it
             done = self._api.autograde(self.assignment, student)
         if done["success"]:
             return ""
@@ -298,7 +298,7 @@ class Autograder:
         lines = [line for line in log.strip().splitlines() if line.strip()]
         errors = [line for line in lines if "Error" in line and "nbgrader" not in line]
         last = (errors or lines or ["nbgrader gave no reason"])[-1].strip()
-        if "OperationalError" in last:  # SQLAlchemy's word for a database that is gone or full
+        if "OperationalError" in last:  # SQLAlchemy's error for a missing database or a full disk
             return f"the gradebook cannot be written; mend that and run again: {last}"
         return f"nbgrader could not write it: {last}"
 
@@ -340,7 +340,7 @@ class Autograder:
             ) from error
 
     def _notebooks(self) -> list[str]:
-        """The names of the notebooks that the gradebook knows of this assignment."""
+        """Return the names of this assignment's notebooks in the gradebook."""
         from nbgrader.api import Gradebook, MissingEntry
 
         with Gradebook(self.database) as gradebook:
@@ -354,7 +354,7 @@ class Autograder:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One run at a time; the lock of a run that was killed is free."""
+        """Allow one run at a time. A killed run releases its lock."""
         self._finished.folder.mkdir(parents=True, exist_ok=True)
         with open(self._finished.folder.parent / "lock", "w", encoding="utf-8") as file:
             try:
@@ -365,21 +365,21 @@ class Autograder:
 
 
 def completes(judging_: Judging) -> bool:
-    """Whether marks that await a GPU's verdict can get it in this run."""
+    """Whether this run can complete marks that wait for a GPU's verdict."""
     wanted = judging.mode()
     return wanted == "gpu" or (wanted == "all" and getattr(judging_, "has_gpu", False))
 
 
 @dataclass(frozen=True)
 class _Place:
-    """As much of nbgrader's CourseDirectory as is needed to find the source notebooks."""
+    """The part of nbgrader's CourseDirectory that is needed to find the source notebooks."""
 
     root: Path
     source_directory: str = "source"
 
 
 def _code(path: Path, masters: Sequence[MasterCell]) -> list[str]:
-    """The code cells of a notebook in order, as nbgrader will see them after mending."""
+    """Return a notebook's code cells in order, as nbgrader sees them after `mend`."""
     notebook = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
     mend(notebook, masters)
     return judging.code_of(notebook)

@@ -22,14 +22,14 @@ from graders.judge.plain_text import one_line
 if TYPE_CHECKING:
     from graders.grading.sharing import Sharing
 
-TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
-ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
+TOO_EASY, TOO_HARD = 0.95, 0.4  # fraction of the class that solved it completely
+ENOUGH = 5  # an exercise with fewer graded submissions is not called too easy or hard
 LONGEST_REASON = 1_000  # characters
 
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the grade table: the student's account, and what the judge says of the work."""
+    """One line of the grade table: the student's account, and the judge's reports."""
 
     account: Account
     reason: str  # why the judge could not grade, "" where it could
@@ -38,12 +38,12 @@ class Student:
 
     @property
     def name(self) -> str:
-        """What the student is called in the class."""
+        """The student's id in the class."""
         return self.account.student
 
     @property
     def called(self) -> str:
-        """The student's name, where the roster or the gradebook has one."""
+        """The student's name, or the id if the roster and the gradebook have no name."""
         return self.account.name or self.account.student
 
     @property
@@ -60,7 +60,7 @@ class Student:
         return tuple(sorted(mark.cell for mark in self.account.open))
 
     def points(self, exercise: str) -> float | None:
-        """The points of an exercise as the gradebook has them; None while a part is open."""
+        """Return the gradebook's points for an exercise; None while a part is open."""
         cells = (public_id(exercise), hidden_id(exercise))
         marks = [mark for mark in self.account.marks if mark.cell in cells]
         points = [mark.points for mark in marks if mark.points is not None]
@@ -87,7 +87,7 @@ class ExerciseLine:
     solved: int
     failed_gates: Mapping[str, int]
     timed: int = 0  # submissions whose speed was measured and believed
-    speed: float = 0.0  # their median share of the model solution's speed
+    speed: float = 0.0  # their median speed, as a fraction of the model solution's
 
     @property
     def share(self) -> float:
@@ -95,7 +95,7 @@ class ExerciseLine:
 
     @property
     def note(self) -> str:
-        """Too easy, too hard, or nothing to say."""
+        """Return "too easy", "too hard" or "", for the page."""
         if self.graded < ENOUGH:
             return ""
         if self.share >= TOO_EASY:
@@ -114,11 +114,11 @@ class ClassReport:
     questions: tuple[GradedQuestion, ...]
     misconceptions: tuple[SeenMisconception, ...]
     changes: tuple[Change, ...] = ()
-    sharing: Sharing | None = None  # where it was asked for
+    sharing: Sharing | None = None  # if it was requested
 
     @property
     def gates(self) -> list[str]:
-        """The gates that the reports name, in their order."""
+        """Return the gates that the reports name, in their order."""
         reports = (report for student in self.students for report in student.reports.values())
         return list(dict.fromkeys(gate for report in reports for gate in report["gates"]))
 
@@ -128,7 +128,7 @@ class ClassReport:
 
     @property
     def waiting(self) -> list[Student]:
-        """Those for whom a person has something to grade."""
+        """Return the students with work that a person has to grade."""
         return [s for s in self.students if s.account.state is State.OPEN and not s.reason]
 
     @property
@@ -141,7 +141,7 @@ class ClassReport:
 
 
 def class_report(course: Path, assignment: str, database: str | None = None) -> ClassReport:
-    """Read the accounts and the autograded notebooks of one assignment."""
+    """Return the report of one assignment, from its accounts and autograded notebooks."""
     with ledger_of(course, load_config(course, database), assignment) as ledger:
         accounts = ledger.accounts(assignment)
     students = tuple(_student(course, a) for a in accounts if a.handed_in)
@@ -168,7 +168,7 @@ def _student(course: Path, account: Account) -> Student:
 
 
 def _reasons(tilewise: Mapping[str, Any]) -> Iterator[str]:
-    """Why the judge, or a test of the instructor's own, has given no points."""
+    """Yield why the judge, or one of the instructor's own tests, gave no points."""
     for report in tilewise.get("reports", {}).values():
         if report["verdict"] == "ungraded":
             yield from (finding["message"] for finding in report["findings"])
@@ -202,7 +202,7 @@ def _exercise_line(name: str, students: Iterable[Student]) -> ExerciseLine:
 
 
 def _misconceptions(students: Iterable[Student]) -> list[SeenMisconception]:
-    """Findings by how many students have them, each with one line of somebody's code."""
+    """Return the most frequent findings first, each with a line of one student's code."""
     seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for student in students:
         for exercise, report in student.reports.items():
@@ -225,5 +225,5 @@ def _misconceptions(students: Iterable[Student]) -> list[SeenMisconception]:
 
 
 def to_html(report: ClassReport) -> str:
-    """The page: static, without scripts, loading nothing."""
+    """Return the page: static HTML that has no scripts and loads nothing."""
     return rendered("report.html.j2", report=report, told=told)

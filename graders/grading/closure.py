@@ -1,8 +1,8 @@
-"""What code something depends on: the modules of ours that it imports, and a digest of them.
+"""Finds the modules of ours that some modules import, and computes a digest of them.
 
-Read from the sources, so that nothing has to be listed and nothing can be forgotten. A comment
-and a docstring change no digest; the text of a kernel does, down to its comments, because Triton
-reads it as text. What was read of a file is kept for the next process, by the file's content.
+The imports are read from the sources, so no list of them can be out of date. Comments and
+docstrings do not change a digest. The text of a kernel does, with its comments, because Triton
+reads it as text. What was read of a file is cached for the next process, by the file's content.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from graders.grading.atomic_files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("graders", "solutions", "triton_util")
-FORMAT = 1  # of what is kept between processes; a new one forgets it
+FORMAT = 1  # of the cache between processes; a new number discards old caches
 
 _STRING = r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''|"
 _STRING += r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
-# the end of a line with its comment, and every line behind it that holds nothing else
+# the end of a line with its comment, and all following lines that are empty or only a comment
 _TOKENS = re.compile(rf"({_STRING})|(?<![ \t])((?:[ \t]*+(?:#[^\n]*+)?(?:\n|\Z))+)", re.DOTALL)
 _MODULE = re.compile(rf"""["']((?:{"|".join(OURS)})(?:\.\w+)+)["']""")
 _FILE = re.compile(r"""["']([\w-]+(?:\.[\w-]+)+)["']""")
@@ -35,11 +35,11 @@ _KERNEL = re.compile(r"^[ \t]*+@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.
 
 @dataclass(frozen=True)
 class Source:
-    """What one file says: a digest of it, the modules that it may import, the files it names.
+    """What is read of one file: its digest, the modules it may import, the files it names.
 
-    `imports` are (level, module, names) of each import statement; `modules` are names of
-    modules of ours in string literals, for importlib; `files` are other literals that look
-    like the name of a file.
+    `imports` has (level, module, names) of each import statement. `modules` are names of our
+    modules in string literals, for importlib. `files` are other literals that look like a
+    file name.
     """
 
     digest: str
@@ -50,13 +50,13 @@ class Source:
 
 @dataclass(frozen=True)
 class ImportClosure:
-    """The modules that some modules need, themselves included, and the files that those read."""
+    """Some modules with all modules that they need, and the files that these read."""
 
     modules: dict[str, Path]
     files: tuple[Path, ...]
 
     def digest(self) -> str:
-        """Equal where nothing changed that runs."""
+        """Return a digest that ignores comments and docstrings."""
         parts = [(name, source_of(path).digest) for name, path in sorted(self.modules.items())]
         parts += [(path.name, digest_of(path.read_bytes())) for path in self.files]
         return digest_of(json.dumps(parts).encode())
@@ -67,10 +67,9 @@ def closure(
     root: Path = ROOT,
     without: Sequence[str] = (),
 ) -> ImportClosure:
-    """What the modules `names` import, at their top or inside functions, and so on.
+    """Return all modules that `names` import, directly or indirectly, also inside functions.
 
-    root: the folder in which the rooms of the house stand. without: modules and packages that
-    are not followed.
+    root: the folder that contains our packages. without: modules and packages to leave out.
     """
     modules: dict[str, Path] = {}
     files: set[Path] = set()
@@ -97,23 +96,23 @@ def _within(name: str, packages: Sequence[str]) -> bool:
 
 
 def path_of(name: str, root: Path = ROOT) -> Path | None:
-    """The file of a module of ours; None for any other name."""
+    """Return the file of one of our modules; None for any other name."""
     if name.partition(".")[0] not in OURS:
         return None
-    place = os.path.join(root, *name.split("."))  # texts: this is asked a hundred thousand times
+    place = os.path.join(root, *name.split("."))  # strings, for speed: called 100,000 times
     found = (f"{place}.py", os.path.join(place, "__init__.py"))
     return next((Path(path) for path in found if os.path.isfile(path)), None)
 
 
 def _parents(name: str) -> Iterator[str]:
-    """The packages of a module: importing it runs them."""
+    """Yield the packages that contain a module, because importing it runs them."""
     while "." in name:
         name = name.rpartition(".")[0]
         yield name
 
 
 def _imported(name: str, is_package: bool, source: Source) -> Iterator[str]:
-    """All that the statements of a module may mean: `from a import b` is a, and a.b too."""
+    """Yield every module that the imports may mean: `from a import b` gives a and a.b."""
     yield from source.modules
     for level, module, names in source.imports:
         if level:
@@ -125,17 +124,17 @@ def _imported(name: str, is_package: bool, source: Source) -> Iterator[str]:
 
 
 def digest_of(data: bytes) -> str:
-    """A digest that is short enough to print."""
+    """Return a digest that is short enough to print."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 
 def source_of(path: Path) -> Source:
-    """What a file says; a SyntaxError where it is no Python."""
+    """Return what is read of a file; SyntaxError if it is not Python."""
     return _memory().source(path.read_bytes())
 
 
 def read_source(text: str) -> Source:
-    """The digest and the imports of a module's text."""
+    """Return the digest and the imports of a module's text."""
     tree = ast.parse(text)
     bare = without_remarks(text, tree)
     imports: list[tuple[int, str, tuple[str, ...]]] = []
@@ -154,7 +153,7 @@ def read_source(text: str) -> Source:
 
 
 def without_remarks(text: str, tree: ast.Module) -> str:
-    """The text without comments, docstrings and empty lines; strings stay as they are."""
+    """Return the text without comments, docstrings and empty lines; strings stay unchanged."""
     lines = text.splitlines(keepends=True)
     for node in _statements(tree):
         body = getattr(node, "body", None)
@@ -169,16 +168,16 @@ def _blank_docstring(lines: list[str], body: Any) -> None:
         return
     start, end = first.lineno - 1, first.end_lineno or first.lineno
     alone = not lines[start][: first.col_offset].strip()
-    # what stands behind it on its last line is left, and the docstring with it
+    # if code follows on the docstring's last line, the docstring stays as well
     behind = lines[end - 1].encode()[first.end_col_offset or 0 :].strip()
     if isinstance(first.value.value, str) and alone and (not behind or behind.startswith(b"#")):
         lines[start:end] = ["\n"] * (end - start)
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """A tree's statements at any depth, without a look into expressions, which are most of it.
+    """Yield the tree's statements at any depth; expressions are skipped, which saves time.
 
-    What stands beneath `if TYPE_CHECKING:` never runs.
+    The body of `if TYPE_CHECKING:` is skipped because it never runs.
     """
     yield tree
     if isinstance(tree, ast.If) and ast.unparse(tree.test).endswith("TYPE_CHECKING"):
@@ -193,7 +192,7 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 class DigestMemory:
-    """What was read of files, by their content; `path` keeps it for the next process."""
+    """A cache of what was read of files, by their content; stored in `path` for later runs."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -204,10 +203,10 @@ class DigestMemory:
             for content, said in data["sources"].items() if data["format"] == FORMAT else ():
                 self._known[content] = _from_json(said)
         except (OSError, ValueError, KeyError, TypeError):
-            self._known = {}  # damaged, or not there yet: it is read again
+            self._known = {}  # damaged or missing: read the files again
 
     def source(self, data: bytes) -> Source:
-        """What a file of this content says."""
+        """Return what is read of a file with this content."""
         content = digest_of(data)
         if content not in self._used:
             known = self._known.get(content)
@@ -215,7 +214,7 @@ class DigestMemory:
         return self._used[content]
 
     def keep(self) -> None:
-        """Write what this process used, if there is news; nothing where that is not possible."""
+        """Write the entries that this process used, if there are new ones; ignore failure."""
         if self._used.keys() <= self._known.keys():
             return
         sources = {content: asdict(source) for content, source in self._used.items()}
@@ -235,11 +234,11 @@ def _from_json(said: dict[str, Any]) -> Source:
 def _memory() -> DigestMemory:
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:  # a user without a home: nothing is kept
+    except RuntimeError:  # a user without a home: no cache
         home = Path(os.devnull)
     return DigestMemory(home / "tilewise" / "sources.json")
 
 
 def remember() -> None:
-    """Keep for the next process what was read of the sources."""
+    """Store the cache of what was read of the sources, for the next process."""
     _memory().keep()

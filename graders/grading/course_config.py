@@ -11,9 +11,9 @@ from graders.judge.plain_text import one_line
 
 
 def load_config(course: Path, database: str | None) -> Any:
-    """The configuration of the class in that folder; `database` overrides its gradebook.
+    """Return the configuration of the class in `course`; `database` overrides its gradebook.
 
-    The file is its owner's: whatever is wrong in it is told in one line.
+    The instructor owns the file, so any error in it becomes a one-line message.
     """
     from traitlets.config import PyFileConfigLoader
 
@@ -22,7 +22,7 @@ def load_config(course: Path, database: str | None) -> Any:
         raise refusal(f"{course} is no class: it has no {CONFIG}; `tilewise course init` makes one")
     try:
         config = PyFileConfigLoader(str(path)).load_config()
-    except Exception as error:  # the owner may write any Python there
+    except Exception as error:  # the file may contain any Python
         what = one_line(str(error))
         raise refusal(f"{path} cannot be read: {type(error).__name__}: {what}") from error
     if database is not None:

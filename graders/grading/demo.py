@@ -1,4 +1,4 @@
-"""A class goes through nbgrader, from the assignment to the gradebook, with its own commands."""
+"""Takes a demo class through nbgrader's own commands, from the assignment to the gradebook."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COURSE_ID = "demo"
 
 @dataclass(frozen=True)
 class DemoRow:
-    """One line of the gradebook. Points are None where something is not graded yet."""
+    """One line of the gradebook. Points are None if something is not graded yet."""
 
     pupil: Pupil
     public: float | None
@@ -39,7 +39,7 @@ class DemoRow:
 
 
 class Demo:
-    """A built course in a folder of its own, and the class that hands in one lesson."""
+    """A built course in a separate folder, and a class that hands in one lesson."""
 
     def __init__(self, rooms: Rooms, folder: Path, lesson: str, say: Say) -> None:
         self._rooms, self._folder, self._say = rooms, folder, say
@@ -48,11 +48,11 @@ class Demo:
         self.exercise = self._lesson.names("exercise")[0]
         self.pupils = class_of(rooms, self._lesson.slug, self.exercise)
         self.course, self._homes = folder / "course", folder / "homes"
-        # A demonstration grades nobody.
+        # A demonstration gives no real grades.
         self._nbgrader = Nbgrader({UNSANDBOXED: os.environ.get(UNSANDBOXED, "1")})
 
     def run(self) -> list[DemoRow]:
-        """All of nbgrader's commands in order; returns the gradebook."""
+        """Run all of nbgrader's commands in order; return the gradebook."""
         self._prepare()
         self._instructor("generate_assignment", self.assignment)
         self._instructor("release_assignment", self.assignment)
@@ -91,7 +91,7 @@ class Demo:
         path = home / self.assignment / f"{self.assignment}.ipynb"
         notebook = nbformat.read(path, as_version=4)
         pupil.change(notebook)
-        path.write_text(json.dumps(notebook), encoding="utf-8")  # not mended by nbformat
+        path.write_text(json.dumps(notebook), encoding="utf-8")  # nbformat would fix it
         self._pupil(pupil, "submit", self.assignment)
 
     def _pupil(self, pupil: Pupil, command: str, *arguments: str) -> None:
@@ -106,7 +106,7 @@ class Demo:
         )
 
     def gradebook(self) -> list[DemoRow]:
-        """What the gradebook and the export hold now."""
+        """Return the rows that the gradebook and the export contain now."""
         from nbgrader.api import Gradebook  # slow to import
 
         with open(self.course / "grades.csv", encoding="utf-8", newline="") as file:
@@ -136,7 +136,7 @@ class Demo:
         return nbformat.read(folder / f"{self.assignment}.ipynb", as_version=4)
 
     def _findings(self, notebook: nbformat.NotebookNode) -> str:
-        """The first finding that the pupil reads in the grade cells."""
+        """Return the first finding in the pupil's grade cells."""
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
             if name not in (public_id(self.exercise), hidden_id(self.exercise)):
@@ -148,12 +148,12 @@ class Demo:
         return ""
 
     def feedback(self, pupil: Pupil) -> Path:
-        """The feedback page that was made for the pupil."""
+        """Return the path of the pupil's feedback page."""
         folder = self.course / "feedback" / pupil.name / self.assignment
         return folder / f"{self.assignment}.html"
 
     def fetched_feedback(self) -> Path:
-        """The feedback page as the last pupil fetched it from the exchange."""
+        """Return the feedback page that the last pupil fetched from the exchange."""
         pupil = self.pupils[-1]
         folder = self._homes / pupil.name / self.assignment / "feedback"
         pages = sorted(folder.rglob(f"{self.assignment}.html"))

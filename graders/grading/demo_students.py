@@ -1,4 +1,4 @@
-"""A class for demonstration and tests: what real classes hand in, good and bad."""
+"""A demo class, also for tests: it hands in good and bad work, as real classes do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Change = Callable[[NotebookNode], None]
 
 @dataclass(frozen=True)
 class Pupil:
-    """One member of the class: a name, what the notebook is like, and how it gets so."""
+    """One member of the class: a name, a description of the notebook, the edit that makes it."""
 
     name: str
     handed_in: str
@@ -26,7 +26,7 @@ class Pupil:
 
 
 def class_of(rooms: Rooms, lesson: str, exercise: str) -> list[Pupil]:
-    """Ten pupils who hand in the lesson with that exercise."""
+    """Return ten pupils who hand in the lesson with that exercise."""
     solution = read_solutions(rooms.solutions / f"{lesson}.py")[exercise]
     right = _without_markers(solution)
     styles = [kernel.text for kernel in correct_kernels(rooms.kernels(exercise)).values()]
@@ -63,7 +63,7 @@ def _without_markers(solution: str) -> str:
 
 
 def first_line(code: str, exercise: str, line: str) -> str:
-    """The same code with another first line in its launcher."""
+    """Return the code with another first line in its launcher."""
     start = code.index(f"def {exercise}(")
     body = code.index(":\n", start) + 2
     return f"{code[:body]}    {line}\n{code[body:]}"
@@ -85,7 +85,7 @@ def _delete_grades(notebook: NotebookNode) -> None:
 
 
 def _lose_metadata(notebook: NotebookNode) -> None:
-    """What some editors leave: no metadata, no cell ids, another kernel name."""
+    """Do what some editors do: remove metadata and cell ids, and rename the kernel."""
     for cell in notebook.cells:
         cell.metadata = NotebookNode()
         cell.pop("id", None)

@@ -1,4 +1,4 @@
-"""Feedback as one zip, under the names that the learning platform gave to the submissions."""
+"""Packs feedback into one zip, under the learning platform's file names of the submissions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOM = Path(".tilewise") / "team_pages"  # in the course folder
 
 @dataclass(frozen=True)
 class Packed:
-    """Students whose page is in the zip, and those who handed in and have none."""
+    """The students whose page is in the zip, and those who handed in but have no page."""
 
     packed: tuple[str, ...]
     missing: tuple[str, ...]
@@ -29,13 +29,13 @@ class Packed:
 def pack(course: Path, assignment: str, target: Path) -> Packed:
     """Write the pages that `nbgrader generate_feedback` has made into one zip.
 
-    Canvas and Moodle take a zip back whose files are called as those that they packed. A
-    submission that came in another way stands under the student's name.
+    Canvas and Moodle accept a zip whose files have the names that they gave to the submissions.
+    A submission that came in another way gets the student's name.
     """
     known = origins.read(course, assignment)
     came = {path.parent.name for path in (course / "submitted").glob(f"*/{assignment}")}
     made = {path.parent.name for path in (course / "feedback").glob(f"*/{assignment}")}
-    students = sorted(came | made)  # members of a team have a page without a submission
+    students = sorted(came | made)  # team members have a page but no submission
     packed, missing = [], []
     used: set[str] = set()  # a group hands in one file for several students
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -54,10 +54,10 @@ def pack(course: Path, assignment: str, target: Path) -> Packed:
 
 
 def write_team_pages(course: Path, assignment: str, config: Any) -> None:
-    """Write a page for each member of a team whose work another one has handed in.
+    """Write a feedback page for each team member whose work another member handed in.
 
-    It has the member's own total: extensions and late days may differ. nbgrader's secret stays
-    away from it, under which it would take the place of the page of whoever handed in.
+    It has the member's own total, because extensions and late days may differ. It is written
+    without nbgrader's secret; with it, it would replace the page of the member who handed in.
     """
     with ledger_of(course, config, assignment) as ledger:
         works = {a.student: a.work for a in ledger.accounts(assignment) if a.handed_in}
@@ -73,7 +73,7 @@ def write_team_pages(course: Path, assignment: str, config: Any) -> None:
 
 
 def generate(config: Any, assignment: str, student: str | None = None, room: str = "") -> None:
-    """nbgrader's own feedback, for everybody who was graded or for one student."""
+    """Run nbgrader's own feedback, for all graded students or for one."""
     from nbgrader.apps.api import NbGraderAPI  # slow to import
 
     own = copy.deepcopy(config)

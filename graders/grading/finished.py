@@ -1,6 +1,6 @@
-"""Which students are graded, and on what that depended: what a second run need not do again.
+"""Remembers which students are graded, and on what their grades depend, so no run repeats work.
 
-Nothing heavy is imported here: a command asks first whether there is anything to judge.
+It imports nothing slow: a command first asks here whether there is anything to judge.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class Finished:
         self.folder = course / ".tilewise" / "graded" / assignment
 
     def get(self, student: str) -> dict[str, Any]:
-        """What was kept by `put`; {} when there is nothing or its file is damaged."""
+        """Return what `put` stored; {} if the file is missing or damaged."""
         return read_json(self._path(student))
 
     def ungraded(self) -> dict[str, str]:
-        """The students whose last grading ended without a grade, and why."""
+        """Return the students whose last grading ended without a grade, and why."""
         found = {path.stem: self.get(path.stem) for path in sorted(self.folder.glob("*.json"))}
         return {name: one_line(str(s["reason"])) for name, s in found.items() if s.get("reason")}
 
     def put(self, student: str, state: Mapping[str, Any]) -> None:
-        """Remember what the grade depended on (`digest`), and why it is open (`reason`)."""
+        """Store what the grade depended on (`digest`), and why it is open (`reason`)."""
         write_atomically(self._path(student), state)
 
     def _path(self, student: str) -> Path:

@@ -1,7 +1,7 @@
-"""The process that worker processes are forked from: torch and the judge are imported once.
+"""The process from which workers are forked, so torch and the judge are imported only once.
 
-Nothing heavy is imported here, so that a command can start it first of all and import what it
-needs itself meanwhile.
+This module imports nothing slow, so a command can start the process first, and do its own
+imports meanwhile.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from multiprocessing.context import BaseContext
 from graders.judge.sandbox import folders
 
 _PRELOADED = ["graders.quick_jsonschema", "graders.grading.parallel", "graders.judge.pipeline"]
-_LONGEST_PLACE = 50  # characters; the path of a socket has about 100, and this is its beginning
+_LONGEST_PLACE = 50  # characters; a socket's path may have about 100, and begins with this
 
 
 def context() -> BaseContext:
-    """Where worker processes come from."""
+    """Return the multiprocessing context that forks workers from this process."""
     if not _has_room():
         return multiprocessing.get_context("spawn")
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(_PRELOADED)  # without effect once it runs
+    found.set_forkserver_preload(_PRELOADED)  # no effect once it runs
     return found
 
 
 @cache
 def start() -> None:
-    """Let it import in the background; returns at once. Once it runs, nothing is done."""
+    """Start the process in the background and return at once; no effect if it already runs."""
     if not _has_room():
         return
     context()
     usual, tempfile.tempdir = tempfile.tempdir, str(folders.make())
-    util.get_temp_dir()  # asked for once and kept: its socket goes where a killed command's goes
+    util.get_temp_dir()  # fixed by the first call; cleaned up even if the command is killed
     tempfile.tempdir = usual
     util.Finalize(None, folders.remove_all, exitpriority=-1000)  # after multiprocessing's own
     forkserver.ensure_running()

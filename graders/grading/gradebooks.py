@@ -1,8 +1,8 @@
-"""Gradebooks of nbgrader, opened and read without a query for each student.
+"""Opens nbgrader's gradebooks, and reads them without a query for each student.
 
-nbgrader makes an engine for each gradebook, ten for one student, and a fresh engine compiles
-every query anew: about a third of the time that writing takes. Its connections are closed
-with each gradebook as before. What a table of a class shows of submissions is fetched at once.
+nbgrader makes an engine for each gradebook, ten per student. A new engine compiles every query
+again, which takes about a third of the time for writing. So gradebooks share an engine here;
+each still closes its own connections. The submissions for a class table are fetched in one go.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _engine_of = cache(create_engine)
 
 @contextmanager
 def shared() -> Iterator[None]:
-    """Gradebooks of the same database share an engine inside the block."""
+    """Inside the block, gradebooks of the same database share an engine."""
     usual = nbgrader.api.create_engine
     nbgrader.api.create_engine = _engine_of
     try:
@@ -47,7 +47,7 @@ def shared() -> Iterator[None]:
 
 @contextmanager
 def opened(database: str, *assignments: str) -> Iterator[Gradebook]:
-    """A gradebook to read from, which is there and knows these assignments; else GraderError."""
+    """Open a gradebook for reading; GraderError if it or one of the assignments is missing."""
     file = database.removeprefix("sqlite:///")
     if file != database and not Path(file).is_file():  # nbgrader would make an empty one
         raise refusal(f"there is no gradebook at {file}: run `tilewise autograde` first")
@@ -64,9 +64,9 @@ def opened(database: str, *assignments: str) -> Iterator[Gradebook]:
 
 
 def submissions(gradebook: Gradebook, assignment: str, students: Sequence[str] = ()) -> list[Any]:
-    """All submissions of an assignment with their grades, whatever their number.
+    """Return all submissions of an assignment with their grades, in a fixed number of queries.
 
-    students: only of these, if some are named.
+    students: return only theirs, if any are given.
     """
     notebooks = selectinload(SubmittedAssignment.notebooks)
     cells = with_polymorphic(BaseCell, [GradeCell, TaskCell], flat=True)

@@ -1,4 +1,4 @@
-"""Marks for all exercises of a notebook: from the store where they are, else from the judge."""
+"""Gets marks for all exercises of a notebook, from the store if it has them, else the judge."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 STORE = Path(".tilewise") / "marks"  # in the course folder
 MODE = "TILEWISE_MODE"  # interpret (the default), gpu or all: where kernels run
 _marker: tuple[tuple[Mode, bytes | None], Marker] | None = None
-_one_at_a_time = threading.Lock()  # a cluster's worker may have several threads
+_one_at_a_time = threading.Lock()  # a Dask worker may have several threads
 
 
 def mode() -> Mode:
-    """Where kernels run, as the instructor said; a GraderError for anything unknown."""
+    """Return the instructor's choice of where kernels run; GraderError if it is unknown."""
     named = os.environ.get(MODE, "interpret")
     if named not in ("interpret", "gpu", "all"):
         raise GraderError(f"{MODE}={named!r} is no mode: use interpret, gpu or all")
@@ -38,10 +38,10 @@ def mode() -> Mode:
 
 
 def need_gpu() -> None:
-    """Stop before anything is fetched, judged or written where the mode asks for a missing GPU."""
+    """Raise GraderError if the mode needs a GPU that is missing, before any work is done."""
     if mode() == "interpret":
         return
-    from graders.judge.speed.limits import has_gpu  # torch: only where it is needed
+    from graders.judge.speed.limits import has_gpu  # imports torch: only if needed
 
     if not has_gpu():
         raise GraderError(
@@ -51,9 +51,9 @@ def need_gpu() -> None:
 
 
 def warm_marker(secret: bytes | None = None) -> Marker:
-    """The one marker of this process; its warm processes serve all submissions.
+    """Return this process's only marker; its warm processes serve all submissions.
 
-    secret: what the numbers of the cases are drawn from, by default one of this process.
+    secret: the seed of the cases' numbers; by default this process makes one.
     """
     global _marker
     settings = mode(), secret
@@ -74,10 +74,10 @@ def close_marker() -> None:
 
 
 def code_of(notebook: NotebookNode) -> list[str]:
-    """The text of every cell that counts for the judge, "" for the others.
+    """Return the text of every cell that the judge reads, "" for the others.
 
-    Grade cells are ours and markdown is no code; their places are kept, because messages
-    say in which cell something is.
+    The others are grade cells, which are ours, and markdown. They keep their places, because
+    messages give cell numbers.
     """
     return [
         cell.source if cell.cell_type == "code" and not _is_grade_cell(cell) else ""
@@ -90,7 +90,7 @@ def _is_grade_cell(cell: NotebookNode) -> bool:
 
 
 def graded_exercises(notebook: NotebookNode) -> list[str]:
-    """The exercises whose grade cells are in the (mended) notebook, in order."""
+    """Return the exercises whose grade cells are in the fixed notebook, in order."""
     return judged_exercises(
         (cell.metadata["nbgrader"].get("grade_id", ""), cell.source)
         for cell in notebook.cells
@@ -109,14 +109,14 @@ def mark_code(
 
 
 def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
-    """A notebook of nothing but these code cells."""
+    """Return a notebook that contains only these code cells."""
     bare: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
     cells = [bare | {"execution_count": None, "source": text} for text in code]
     return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
 
 
 def mark_key(code: Sequence[str], exercise: str) -> str:
-    """What the marks of this code depend on."""
+    """Return the store's key for the marks of this code."""
     return store.key(code, exercise, _terms(mode()))
 
 
@@ -125,31 +125,31 @@ def _terms(name: str) -> str:
 
 
 def _key_without_gpu(code: Sequence[str], exercise: str) -> str:
-    """The key of marks that await a GPU: its machine may have another torch and triton."""
+    """Return the key of marks that wait for a GPU, whose machine may have other libraries."""
     return store.key(code, exercise, _terms("without gpu"), store.sources_version(gpu=False))
 
 
 def keep(marks_store: MarksStore, code: Sequence[str], exercise: str, marks: Marks) -> None:
-    """Store marks for this mode and, where no GPU has judged, for others to complete."""
+    """Store marks for this mode; if no GPU has judged, also for a GPU machine to complete."""
     marks_store.put(mark_key(code, exercise), marks)
     if marks.report["gates"].get("gpu") == GateStatus.NOT_RUN:
         marks_store.put(_key_without_gpu(code, exercise), marks)
 
 
 def known_marks(marks_store: MarksStore, code: Sequence[str], exercise: str) -> Marks | None:
-    """The marks in the store. Where a GPU is asked for, they may await its verdict."""
+    """Return the stored marks. If the mode needs a GPU, they may still wait for its verdict."""
     known = marks_store.get(mark_key(code, exercise))
     if known is None and mode() != "interpret":
         return marks_store.get(_key_without_gpu(code, exercise))
     return known
 
 
-# Marks that another process has just given, by key; what is here is not judged again.
+# Marks that another process has just given, by key; these are not judged again.
 given: dict[str, Marks] = {}
 
 
 def stored_or_judged(code: list[str], exercise: str, folder: Path) -> Marks:
-    """The mark just given, else from the store in `folder`, else from this process's judge."""
+    """Return the mark just given, else the one in `folder`'s store, else judge it here."""
     marks_store = MarksStore(folder)
     name = mark_key(code, exercise)
     known = given.get(name)

@@ -1,4 +1,4 @@
-"""From the judge's report to the two grade cells of an exercise: points and what to read."""
+"""Turns the judge's report into the points and texts of an exercise's two grade cells."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gp
 if TYPE_CHECKING:
     from graders.judge.runtime import Mode
 
-UNSANDBOXED = "TILEWISE_ALLOW_UNSANDBOXED"  # set to 1: grade although the sandbox is not whole
+UNSANDBOXED = "TILEWISE_ALLOW_UNSANDBOXED"  # set to 1: grade although the sandbox is incomplete
 
 
 class JudgeLike(Protocol):
-    """What is needed of `graders.judge.pipeline.Judge`, official."""
+    """The part of an official `graders.judge.pipeline.Judge` that is used here."""
 
     def judge(self, path: Path, exercise: Exercise) -> Report: ...
 
@@ -40,21 +40,21 @@ class JudgeLike(Protocol):
 
 @dataclass(frozen=True)
 class CellMark:
-    """What one grade cell shows. `points` is None when it could not be graded."""
+    """What one grade cell shows. `points` is None if it could not be graded."""
 
     points: float | None
     max_points: float
     text: str
 
     def __post_init__(self) -> None:
-        # A negative or non-numeric score would be full marks in nbgrader, one above an error.
+        # nbgrader reads a negative or non-numeric score as full marks; above the maximum it fails.
         if self.points is not None and not 0 <= self.points <= self.max_points:
             raise GraderError(f"a mark of {self.points} is not between 0 and {self.max_points}")
 
 
 @dataclass(frozen=True)
 class Marks:
-    """How one submission fared at one exercise, ready for nbgrader and for the class report."""
+    """One submission's result at one exercise, for nbgrader and for the class report."""
 
     exercise: str
     public: CellMark
@@ -63,24 +63,24 @@ class Marks:
 
     @property
     def reason(self) -> str:
-        """Why it could not be graded; "" when it could."""
+        """Return why it could not be graded, or ""."""
         if self.public.points is not None:
             return ""
         return "; ".join(Finding.from_json(found).told for found in self.report["findings"])
 
     def cells(self) -> dict[str, CellMark]:
-        """The two marks by nbgrader's id of the cell."""
+        """Return the two marks, by nbgrader's id of the cell."""
         return {public_id(self.exercise): self.public, hidden_id(self.exercise): self.hidden}
 
     @property
     def bonus(self) -> float | None:
-        """The bonus points for speed; None where it was not measured."""
+        """Return the bonus points for speed; None if it was not measured."""
         measured = self.report.get("speed")
         return float(measured["bonus"]) if measured else None
 
     @property
     def awaits_gpu(self) -> bool:
-        """Whether a GPU has still to judge it."""
+        """Whether a GPU still has to judge it."""
         return awaits_gpu(self.report["gates"])
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Marker:
         self.close()
 
     def warm(self) -> None:
-        """Start the judge's warm processes, if they do not run."""
+        """Start the judge's warm processes if they are not running."""
         self._judge.warm()
 
     def close(self) -> None:
@@ -113,9 +113,9 @@ class Marker:
         self._judge.close()
 
     def mark(self, path: Path, exercise_name: str, earlier: Marks | None = None) -> Marks:
-        """The marks of the notebook or script at `path`. Faults of ours give ungraded marks.
+        """Return the marks of the notebook or script at `path`; ungraded if the judge fails.
 
-        With `earlier` marks of the same code only what a GPU has still to say is added to them.
+        With `earlier` marks of the same code, only the GPU's verdict is added to them.
         """
         exercise = discovery.exercise(exercise_name)
         try:
@@ -123,34 +123,34 @@ class Marker:
                 return marks(exercise, self._judge.judge(path, exercise))
             known = Report.from_json(earlier.report)
             return completed(exercise, earlier, self._judge.complete(path, exercise, known))
-        except Exception as error:  # whatever breaks in the judge is ours, and no zero
-            kind = type(error).__name__  # not what it says: the words could be the submission's
+        except Exception as error:  # an error of the judge must not become a zero
+            kind = type(error).__name__  # not its text, which the submission could have written
             where = "" if not isinstance(error, GraderError) else f": {one_line(str(error))}"
             return ungraded_marks(exercise, f"the judge failed at this submission ({kind}{where})")
 
 
 def completed(exercise: Exercise, earlier: Marks, report: Report) -> Marks:
-    """The marks with the verdict of a GPU added; the earlier ones where none was."""
+    """Return the marks with a GPU's verdict added; the earlier ones if there is none."""
     if report.verdict is not Verdict.UNGRADED and awaits_gpu(report.gates):
         return earlier
     return marks(exercise, report)
 
 
 def official_marker(mode: Mode = "interpret", secret: bytes | None = None) -> Marker:
-    """A marker with a judge of its own that runs the hidden cases too."""
-    from graders.judge.pipeline import Judge  # torch: only where something is judged
+    """Return a marker with its own judge, which runs the hidden cases too."""
+    from graders.judge.pipeline import Judge  # imports torch: only if needed
 
     judge = Judge(mode, True, unsandboxed_allowed(), secret=secret)
     return Marker(judge)
 
 
 def unsandboxed_allowed() -> bool:
-    """Did the instructor say that grading below sandbox tier A is acceptable?"""
+    """Whether the instructor allows grading below sandbox tier A."""
     return os.environ.get(UNSANDBOXED) == "1"
 
 
 def marks(exercise: Exercise, report: Report) -> Marks:
-    """Split the report of an official run over the two cells."""
+    """Return the marks of the two cells from the report of an official run."""
     if report.verdict is Verdict.UNGRADED or report.points is None:
         return ungraded_marks(exercise, _reason(report.findings), report)
     public = report.public_points if report.public_points is not None else report.points
@@ -163,7 +163,7 @@ def marks(exercise: Exercise, report: Report) -> Marks:
 
 
 def ungraded_marks(exercise: Exercise, reason: str, report: Report | None = None) -> Marks:
-    """Marks that say why there are none: the instructor decides, nobody loses points."""
+    """Return marks without points, with the reason: the instructor decides, no points are lost."""
     text = (
         f"{exercise.name}: not graded yet.\n{reason}\n"
         "This is not a zero: your instructor looks at it."
@@ -182,7 +182,7 @@ def _reason(findings: Sequence[Finding]) -> str:
 
 
 def _no_report(exercise: Exercise, reason: str) -> Report:
-    """A report that says no more than why there is none."""
+    """Return a report that only says why nothing was judged."""
     return Report(
         submission="",
         exercise=exercise.name,
@@ -197,7 +197,7 @@ def _no_report(exercise: Exercise, reason: str) -> Report:
 
 
 def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: float) -> CellMark:
-    """The mark of one cell: its worth times the share of all points that was reached."""
+    """Return the mark of one cell: its worth times the fraction of all points reached."""
     points = round(worth * reached / exercise.max_points, 2)
     head = f"{exercise.name}, {part} cases: {points:g} of {worth} points"
     if _was_run(report) and report.sandbox != "A":
@@ -233,7 +233,7 @@ def _nothing_to_show(report: Report, part: str, complete: bool) -> str:
 
 
 def _paragraph(finding: Finding, exercise: Exercise) -> str:
-    """A finding as text. Of a hidden case neither the name nor a value is told."""
+    """Return a finding as text. It shows no name or value of a hidden case."""
     places = [finding.where, f"line {finding.line}" if finding.line is not None else ""]
     place = f" ({', '.join(part for part in places if part)})" if any(places) else ""
     where = f" in {_told_case(finding.case, exercise)}" if finding.case is not None else ""
@@ -244,7 +244,7 @@ def _paragraph(finding: Finding, exercise: Exercise) -> str:
 
 
 def _table(finding: Finding, exercise: Exercise) -> list[str]:
-    """The table of programs, of a public case only."""
+    """Return the table of programs, for a public case only."""
     public = {case.name for case in exercise.cases}
     return finding.table.lines() if finding.table is not None and finding.case in public else []
 

@@ -1,7 +1,7 @@
-"""Put a submitted notebook in order: whatever was lost, deleted, doubled or changed.
+"""Fixes a submitted notebook in which cells or metadata were lost, deleted, doubled or changed.
 
-Everyday accidents (metadata lost in Colab, a deleted test cell, a copied cell) are mended
-and noted; changes that could only help to forge a grade are undone and reported by name.
+Everyday accidents (metadata lost in Colab, a deleted test cell, a copied cell) are fixed and
+noted. Changes that could only serve to forge a grade are undone and reported by name.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from nbformat.notebooknode import NotebookNode
 
 from graders.grading.sanitise import clean_notebook, storable
 
-MAX_CELLS = 2_000  # nbgrader takes milliseconds for each of them, ten times over
+MAX_CELLS = 2_000  # nbgrader takes milliseconds for each, about ten times
 _BEGIN_HIDDEN, _END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
 @dataclass(frozen=True)
 class MasterCell:
-    """A cell that nbgrader knows, as the gradebook has it: no solution is in it."""
+    """A cell that nbgrader knows, as it is in the gradebook, without a solution."""
 
     name: str
     cell_type: str
@@ -32,11 +32,11 @@ class MasterCell:
     solution: bool
     points: float | None = None
     checksum: str | None = None
-    before: str = ""  # the text of the cell that stands before it in the lesson
-    task: bool = False  # nbgrader's cell that a person grades, answers around it included
+    before: str = ""  # the text of the previous cell in the lesson
+    task: bool = False  # nbgrader's manually graded task: answers may be in the cells around it
 
     def metadata(self) -> dict[str, Any]:
-        """What nbgrader wants to find in the cell."""
+        """Return the metadata that nbgrader expects in the cell."""
         metadata: dict[str, Any] = {
             "schema_version": 3,
             "grade_id": self.name,
@@ -55,18 +55,18 @@ class MasterCell:
 
 @dataclass
 class Notes:
-    """What was found: `mended` is everyday noise, `tampered` deserves a look."""
+    """What was found: `mended` lists accidents; a person should look at `tampered`."""
 
     tampered: list[str] = field(default_factory=list)
     _mended: dict[str, list[str]] = field(default_factory=dict)
 
     def mend(self, what: str, name: str) -> None:
-        """Note an everyday accident: what was done, and to which cell."""
+        """Note an accident: what was done, and to which cell."""
         self._mended.setdefault(what, []).append(name)
 
     @property
     def mended(self) -> list[str]:
-        """One line for each kind of accident, with the cells concerned."""
+        """Return one line for each kind of accident, with its cells."""
         return [f"{what}: {', '.join(names)}" for what, names in self._mended.items()]
 
     def to_json(self) -> dict[str, list[str]]:
@@ -74,7 +74,7 @@ class Notes:
 
 
 def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
-    """Mend and clean the notebook in place, so that it has every master cell exactly once."""
+    """Fix and clean the notebook in place, so that it has every master cell exactly once."""
     notes = Notes()
     for cell in notebook.cells:
         if not isinstance(cell.get("metadata"), Mapping):
@@ -95,9 +95,9 @@ def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
 def _find(
     notebook: NotebookNode, masters: Sequence[MasterCell], notes: Notes
 ) -> dict[str, NotebookNode]:
-    """Each master's cell in the submission, by nbgrader's id, cell id, or what it holds."""
+    """Find each master's cell in the submission, by nbgrader's id, cell id, or content."""
     found: dict[str, NotebookNode] = {}
-    taken: set[int] = set()  # one cell may define two launchers, and be one master's only
+    taken: set[int] = set()  # a cell may define two launchers, but matches only one master
     for master in masters:
         candidates = [cell for cell in notebook.cells if _grade_id(cell) == master.name]
         if len(candidates) > 1:
@@ -130,13 +130,13 @@ def _by_other_marks(notebook: NotebookNode, master: MasterCell) -> list[Notebook
 
 
 def defines(cell: NotebookNode, function: str) -> bool:
-    """Does the code cell seem to define the function? Its text is searched, never parsed."""
+    """Whether the code cell seems to define the function; the text is searched, not parsed."""
     found = re.search(rf"^def {re.escape(function)}\b", cell.source, re.M)
     return cell.cell_type == "code" and found is not None
 
 
 def released(source: str) -> str:
-    """The source of a cell as learners get it: without its hidden tests."""
+    """Return a cell's source as learners get it: without its hidden tests."""
     kept = []
     place = 0
     while (begin := source.find(_BEGIN_HIDDEN, place)) >= 0:
@@ -158,13 +158,13 @@ def _grade_id(cell: NotebookNode) -> str | None:
 
 
 def _label(cell: NotebookNode) -> Mapping[str, Any]:
-    """The cell's metadata for nbgrader; empty where there is none, or it is malformed."""
+    """Return the cell's metadata for nbgrader; empty if it is missing or malformed."""
     label = cell.metadata.get("nbgrader")
     return label if isinstance(label, Mapping) else {}
 
 
 def _cut(notebook: NotebookNode, found: Mapping[str, NotebookNode], notes: Notes) -> None:
-    """Of far too many cells the first ones stay, and those that nbgrader knows."""
+    """Cut a notebook with too many cells to the first ones and those that nbgrader knows."""
     count = len(notebook.cells)
     if count <= MAX_CELLS:
         return
@@ -177,7 +177,7 @@ def _cut(notebook: NotebookNode, found: Mapping[str, NotebookNode], notes: Notes
 def _remove_foreign_metadata(
     notebook: NotebookNode, found: Mapping[str, NotebookNode], notes: Notes
 ) -> None:
-    """Only the cells that were found may speak to nbgrader."""
+    """Remove nbgrader's metadata from all cells other than those that were found."""
     known = {id(cell) for cell in found.values()}
     for number, cell in enumerate(notebook.cells, start=1):
         if id(cell) in known or "nbgrader" not in cell.metadata:
@@ -191,7 +191,7 @@ def _remove_foreign_metadata(
 
 
 def _restore(cell: NotebookNode, master: MasterCell, notes: Notes) -> None:
-    """Type, metadata and, where it is locked, the text of one cell."""
+    """Restore one cell's type and metadata, and its text if it is locked."""
     points = _label(cell).get("points")
     if points is not None and points != master.points:
         notes.tampered.append(f"{master.name} claimed {_short(points)} points")
@@ -223,7 +223,7 @@ def _put_back_missing(
     found: dict[str, NotebookNode],
     notes: Notes,
 ) -> None:
-    """Insert what is missing behind its predecessor in the lesson, else at the end."""
+    """Insert missing cells after their predecessor in the lesson, else at the end."""
     previous: NotebookNode | None = None
     for master in masters:
         if master.name not in found:
@@ -236,7 +236,7 @@ def _put_back_missing(
 
 
 def _short(value: Any) -> str:
-    """A value from a submission as short ASCII text."""
+    """Return a value from a submission as short ASCII text."""
     text = ascii(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
@@ -250,7 +250,7 @@ def _fresh_cell(master: MasterCell) -> NotebookNode:
         cell = nbformat.v4.new_markdown_cell(master.source)
     elif master.locked:
         cell = nbformat.v4.new_code_cell(master.source)
-    else:  # no stub: it could hide a definition that stands in another cell
+    else:  # not a stub, which could hide a definition in another cell
         cell = nbformat.v4.new_code_cell(f"# {master.name} is missing from the submission.")
     cell.id = master.name
     cell.metadata = NotebookNode({"nbgrader": NotebookNode(master.metadata())})
@@ -258,7 +258,7 @@ def _fresh_cell(master: MasterCell) -> NotebookNode:
 
 
 def _unique_ids(notebook: NotebookNode) -> None:
-    """Cell ids become anchors of the feedback page, so each may stand once."""
+    """Make cell ids unique, because they become anchors of the feedback page."""
     seen: set[str] = set()
     for number, cell in enumerate(notebook.cells, start=1):
         if cell.id in seen:

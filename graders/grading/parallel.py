@@ -1,7 +1,7 @@
-"""Judge many submissions at once: local processes, or a Dask cluster when one is named.
+"""Judges many submissions in parallel, in local processes or on a Dask cluster.
 
-Both give the same marks in any order. A worker that dies loses nothing: what it had is
-given to another one, and after three deaths the submission is ungraded, never zero.
+Both give the same marks, in any order. If a worker dies, another one gets its submission. After
+three deaths the submission stays ungraded; it never gets a zero.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CONNECT_SECONDS = 10
 class Task:
     """One submission's code at one exercise. `key` says what its marks depend on.
 
-    `earlier` are marks, as JSON data, to which only a GPU's verdict has to be added.
+    `earlier` are marks, as JSON data, that need only a GPU's verdict.
     """
 
     key: str
@@ -63,10 +63,10 @@ def _secret() -> str:
 
 @dataclass(frozen=True)
 class Terms:
-    """What parent and workers must agree on for a grade to be the same everywhere.
+    """What the command and its workers must agree on, so that grades are the same everywhere.
 
-    `earlier` are the marks that are to be completed, if there are any. The numbers of all cases
-    are drawn from `secret`, which is new for each command that grades.
+    `earlier` are the marks to complete, if any. `secret` is the seed of all cases' numbers; each
+    grading command makes a new one.
     """
 
     earlier: dict[str, Any] | None = None
@@ -80,13 +80,13 @@ Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
 
 
 def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
-    """What a worker does: ask its own warm judge. Returns marks as JSON data."""
+    """Judge a task in a worker, with its own warm judge; return marks as JSON data."""
     earlier = None if terms.earlier is None else Marks.from_json(terms.earlier)
     return mark_code(list(code), exercise, _marker(terms), earlier).to_json()
 
 
 def warm_up(terms: Terms) -> None:
-    """Start a worker's judge before there is anything to ask."""
+    """Start a worker's judge before the first task."""
     _marker(terms).warm()
 
 
@@ -102,28 +102,28 @@ def _marker(terms: Terms) -> Marker:
 
 
 def died(task: Task) -> Marks:
-    """The marks of a submission whose worker died each time."""
+    """Return the marks of a submission whose worker died each time."""
     reason = f"the process that judged it died {ATTEMPTS} times; look at memory and disk space"
     return ungraded_marks(discovery.exercise(task.exercise), reason)
 
 
 def failed(task: Task, error: object) -> Marks:
-    """The marks of a submission that the judge itself stumbled over."""
+    """Return the marks of a submission on which the judge failed."""
     reason = f"{type(error).__name__}: {error}"
     return ungraded_marks(discovery.exercise(task.exercise), reason)
 
 
 def _prepare_worker(threads: int) -> None:
-    import torch  # the judge compares with it; workers share the cores
+    import torch  # the judge uses it to compare; workers share the cores
 
     torch.set_num_threads(threads)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to answer
-    Finalize(None, close_marker, exitpriority=100)  # such processes know no atexit
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command handles Ctrl-C
+    Finalize(None, close_marker, exitpriority=100)  # these processes do not run atexit
     threading.Thread(target=_end_with_the_command, daemon=True).start()
 
 
 def _end_with_the_command() -> None:
-    """Let a worker end itself with the command: one that was killed cannot end its workers."""
+    """Make a worker end with the command, because a killed command cannot end its workers."""
     command = multiprocessing.parent_process()
     if command is not None:
         connection.wait([command.sentinel])
@@ -133,7 +133,7 @@ def _end_with_the_command() -> None:
 
 @dataclass
 class LocalProcesses:
-    """Judges with `workers` processes of this machine. Call it with the tasks."""
+    """Judges with `workers` processes on this machine. Call it with the tasks."""
 
     workers: int
     ask: Ask = judge_task
@@ -141,7 +141,7 @@ class LocalProcesses:
     _early: Future[ProcessPoolExecutor] | None = None
 
     def start(self, tasks: int) -> None:
-        """Get processes for so many tasks ready in the background; a call finds them warm."""
+        """Start processes for this many tasks in the background, so a later call is faster."""
         if tasks:
             fork_server.start()
             thread = ThreadPoolExecutor(1)
@@ -149,7 +149,7 @@ class LocalProcesses:
             thread.shutdown(wait=False)
 
     def _warm_pool(self, processes: int) -> ProcessPoolExecutor:
-        """A pool whose processes are warm: one that is given a task before starts another, cold."""
+        """Return a pool of warm processes: a task given earlier would start a cold process."""
         pool = self._pool()
         wait([pool.submit(warm_up, Terms()) for _ in range(processes)])
         return pool
@@ -157,7 +157,7 @@ class LocalProcesses:
     @property
     def has_gpu(self) -> bool:
         """Whether kernels can run on a GPU."""
-        import torch  # slow to import, and asked for only where a GPU is
+        import torch  # slow to import, and needed only for a GPU
 
         return torch.cuda.is_available()
 
@@ -196,10 +196,10 @@ class LocalProcesses:
         again: deque[Task],
         running: dict[Future[dict[str, Any]], Task],
     ) -> Iterator[Judged]:
-        """Keep the pool busy, and no more: a class of 500 is never in memory at once.
+        """Submit just enough tasks to keep the pool busy, so that few are in memory at once.
 
-        What was at work when a pool broke is tried again alone, so that only the task that
-        breaks it is blamed.
+        If a pool breaks, each task that was running is tried again alone, to find the one that
+        breaks it.
         """
         while True:
             limit = 1 if again else 2 * self.workers
@@ -207,7 +207,7 @@ class LocalProcesses:
                 task = again.popleft() if again else next(waiting, None)
                 if task is None:
                     break
-                fork_server.start()  # not before: where there is no task nothing is needed
+                fork_server.start()  # only now: without a task it is not needed
                 try:
                     running[
                         pool.submit(self.ask, task.code, task.exercise, Terms(task.earlier))
@@ -220,7 +220,7 @@ class LocalProcesses:
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 error = future.exception()
-                if isinstance(error, BrokenProcessPool):  # the task stays among the running
+                if isinstance(error, BrokenProcessPool):  # keep the task in `running`
                     raise error
                 task = running.pop(future)
                 if error is not None:
@@ -238,7 +238,7 @@ class DaskCluster:
     has_gpu = True  # work for a GPU waits for a worker that has one
 
     def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
-        from distributed import Client, as_completed  # only where a cluster is asked for
+        from distributed import Client, as_completed  # only if a cluster is used
 
         try:
             client = Client(self.address, set_as_default=False, timeout=CONNECT_SECONDS)
@@ -248,7 +248,7 @@ class DaskCluster:
         with client:
             _need_workers(client, self.address, resources)
             waiting, running = iter(tasks), {}
-            completed = as_completed(loop=client.loop)  # else it looks for a default client
+            completed = as_completed(loop=client.loop)  # otherwise it looks for a default client
 
             def submit_next() -> None:
                 task = next(waiting, None)
@@ -273,7 +273,7 @@ class DaskCluster:
 
 
 def _need_workers(client: Any, address: str, resources: dict[str, int] | None) -> None:
-    """Work for which no worker is there would wait for ever: say so instead."""
+    """Raise GraderError if no worker can do the work, which would otherwise wait for ever."""
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except TimeoutError as error:
@@ -291,10 +291,10 @@ def _need_workers(client: Any, address: str, resources: dict[str, int] | None) -
 
 
 def _dask_marks(future: Any, task: Task) -> Marks:
-    """The marks of a finished task. Dask gives a lost worker's tasks to another one, up to a limit.
+    """Return a task's marks. Dask gives a lost worker's tasks to another one, up to a limit.
 
-    A result can be lost after the task has finished. So its status is not asked for but its error:
-    Dask waits for that until the task has been computed again.
+    A result can be lost after the task has finished. So this reads its error, not its status:
+    for the error, Dask waits until the task has been computed again.
     """
     error = future.exception()
     if error is None:

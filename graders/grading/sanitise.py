@@ -1,8 +1,8 @@
-"""Make a submitted notebook harmless to whoever opens it: graders, feedback, formgrader.
+"""Makes a submitted notebook safe to open, for graders, on feedback pages and in formgrader.
 
-`clean_notebook` shows a student's text as text, and removes outputs, widgets, attachments other
-than pictures, and tags that change how a notebook runs. `clean_html` is for what is made of that
-text: pages get their markup through nh3 alone, which knows what a browser would make of it.
+`clean_notebook` turns a student's markup into plain text. It removes outputs, widgets, attachments
+other than pictures, and tags that change how a notebook runs. `clean_html` cleans the HTML that is
+made of that text, with nh3, which parses it as a browser does.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 NOTEBOOK_KEYS = {"cells", "metadata", "nbformat", "nbformat_minor"}
 CELL_KEYS = {"cell_type", "id", "metadata", "source"}
 EXTRA_KEYS = {"markdown": {"attachments"}, "code": {"outputs", "execution_count"}}
-FLAGS = ("deletable", "editable")  # of a cell's metadata; all else but nbgrader's goes
-MAX_SOURCE = 200_000  # characters of one cell; no kernel and no answer is longer
+FLAGS = ("deletable", "editable")  # kept of a cell's metadata, besides nbgrader's
+MAX_SOURCE = 200_000  # characters of one cell; kernels and answers are shorter
 LONGEST_LINE = 500  # characters that pages show in one line of code
 MAX_TEXT = 100_000  # characters of all text cells; a lesson has 17,000
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
 _FILE_NAME = re.compile(r"[\w. ()-]{1,200}\Z")
-# "<" before these opens a tag, a comment or an instruction; with a blank it is just a sign
+# "<" before these opens a tag, a comment or an instruction; before a blank it is plain text
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-# Jupyter itself loads pictures from the network where a notebook is opened.
-# No pattern looks at a place twice: each part stops where the next could begin.
+# Jupyter itself loads pictures from the network when a notebook is opened.
+# The pattern takes linear time: each part stops where the next could begin.
 _BADGE = re.compile(r"\[!\[([^\[\]]*+)\]\([^()]*+\)\](?=\()")
 _LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\[\]]*+\]\(attachment:)")
 
@@ -44,20 +44,20 @@ accent columnalign columnspacing display displaystyle form linethickness lspace 
 mathvariant maxsize minsize movablelimits notation numalign rowspacing rspace scriptlevel stretchy
 symmetric width
 """
-# What an attribute may say; on a page of formgrader, a link may lead to another submission.
+# Allowed values of attributes; on formgrader's pages, a link may lead to another submission.
 _LINK = re.compile(
     r"\A(?:(?i:https?://|mailto:)[^\s\x00-\x20]++|#[^\s\x00-\x20]*+"
     r"|(?:/[\w@%.~-]++)*/formgrader/submissions/[0-9a-f]{32}/)\Z"
 )
 _PICTURE = re.compile(r"data:(?:" + "|".join(PICTURES) + r");base64,[A-Za-z0-9+/=\s]*+")
-_STYLE = re.compile(r"(?is)(?!.*(?:url|image|\\)).*")  # what loads something
+_STYLE = re.compile(r"(?is)(?!.*(?:url|image|\\)).*")  # not what loads something
 _VALUES = {"href": _LINK, "src": _PICTURE, "style": _STYLE, "id": re.compile("grade-.*", re.S)}
 
 
 def _kept(_tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute as it stays; None where the attribute goes.
+    """Return an attribute's value if it stays; None if the attribute is removed.
 
-    An `id` of a text could take the place of one that formgrader's script asks for.
+    An `id` in a text could replace an element that formgrader's script looks up.
     """
     pattern = _VALUES.get(name)
     return value if pattern is None or pattern.fullmatch(value) else None
@@ -77,21 +77,21 @@ _cleaner = nh3.Cleaner(
     },
     filter_style_properties={"color", "background-color", "font-weight", "text-align"},
     attribute_filter=_kept,
-    url_schemes={"http", "https", "mailto", "data"},  # data: for pictures alone, says `_VALUES`
+    url_schemes={"http", "https", "mailto", "data"},  # data: only for pictures, by `_VALUES`
 )
 
 
 def clean_html(html: str) -> str:
-    """The same markup with nothing in it that a browser would run or load.
+    """Return the markup without anything that a browser would run or load.
 
-    What stays is text, tables, formulas, pictures that are part of the page, and links with the
-    schemes http, https and mailto.
+    Text, tables, formulas, embedded pictures and links with the schemes http, https and mailto
+    stay.
     """
     return _cleaner.clean(html)
 
 
 def clean_notebook(notebook: NotebookNode) -> list[str]:
-    """Clean all cells in place; the notes name what was taken out and could matter."""
+    """Clean all cells in place; return notes on removed parts that could matter."""
     notes: list[str] = []
     for key in set(notebook) - NOTEBOOK_KEYS:
         del notebook[key]
@@ -104,7 +104,7 @@ def clean_notebook(notebook: NotebookNode) -> list[str]:
 
 
 def _bounded(cells: list[NotebookNode]) -> list[str]:
-    """Cut what is over MAX_TEXT in all text cells together: a page has to be made of it."""
+    """Cut all text cells together to MAX_TEXT, so that making a page takes bounded time."""
     left, notes = MAX_TEXT, []
     for cell in cells:
         if len(cell.source) > left:
@@ -126,7 +126,7 @@ def _clean_cell(cell: NotebookNode, number: int) -> list[str]:
     if len(cell.source) > MAX_SOURCE:
         notes.append(f"cell {number} held {len(cell.source):,} characters: cut to {MAX_SOURCE:,}")
         cell.source = cell.source[:MAX_SOURCE]
-    if cell.cell_type == "raw":  # would be shown as HTML where it says that it is
+    if cell.cell_type == "raw":  # would be shown as HTML if its metadata says so
         cell.cell_type = "markdown"
     if cell.cell_type == "markdown":
         cell.source = clean_markdown(cell.source)
@@ -134,7 +134,7 @@ def _clean_cell(cell: NotebookNode, number: int) -> list[str]:
     elif cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
     for key in set(cell) - CELL_KEYS - EXTRA_KEYS.get(cell.cell_type, set()):
-        del cell[key]  # anything may stand there, and would be written out again
+        del cell[key]  # it may contain anything, and would be written out again
     return notes
 
 
@@ -146,17 +146,17 @@ def _clean_metadata(metadata: NotebookNode) -> NotebookNode:
 
 
 def clean_markdown(text: str) -> str:
-    """The same text with no tag in it, and with links in the place of pictures from elsewhere.
+    """Return the text without tags, and with links instead of pictures from the network.
 
-    `a<b` becomes `a< b`, which reads the same and can open no tag.
+    `a<b` becomes `a< b`, which reads the same and cannot open a tag.
     """
     return _LINKED_IMAGE.sub("", _BADGE.sub(r"[\1]", _TAG.sub("< ", text)))
 
 
 def shown_code(text: str) -> str:
-    """The code of a cell as pages show it: no blanks at the ends of lines, and no endless line.
+    """Return a cell's code for pages: without trailing blanks and with long lines cut.
 
-    What colours it takes the square of a line, and of blank lines that hold blanks.
+    The highlighter takes time quadratic in a line's length, and in blank lines with blanks.
     """
     lines = (line.rstrip() for line in text.split("\n"))
     width = LONGEST_LINE
@@ -168,7 +168,7 @@ def shown_code(text: str) -> str:
 
 
 def _clean_attachments(cell: NotebookNode) -> None:
-    """Keep the pictures; where one is missing, its page says so (`formulas.FormulaRenderer`)."""
+    """Keep only pictures; the page names missing ones (`formulas.FormulaRenderer`)."""
     kept: dict[str, Any] = {}
     for name, bundle in dict(cell.get("attachments", {})).items():
         pictures = {
@@ -183,17 +183,17 @@ def _clean_attachments(cell: NotebookNode) -> None:
 
 
 def storable(source: Any) -> str:
-    """The text of a cell; half a character, as a cut emoji leaves, becomes a question mark."""
+    """Return a cell's text; half a surrogate pair (of a cut emoji) becomes a question mark."""
     return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
 
 
 def text_output(text: str) -> NotebookNode:
-    """A line of our own on standard output, as a cell would show it."""
+    """Return an output with our text on standard output."""
     return NotebookNode(output_type="stream", name="stdout", text=text + "\n")
 
 
 def number_output(points: float) -> NotebookNode:
-    """The execution result that nbgrader reads as partial credit."""
+    """Return the execution result that nbgrader reads as partial credit."""
     return NotebookNode(
         output_type="execute_result",
         execution_count=1,

@@ -1,8 +1,8 @@
-"""The judge as a process for the grade cells of a notebook that plain nbgrader executes.
+"""The judge's process for the grade cells of a notebook that plain nbgrader executes.
 
-One JSON request per line in, `{"exercise": …, "code": [cell, …]}`; one answer per line out,
-`{"marks": {…}}` or `{"error": "…"}`. The answers go to a descriptor of their own: what
-libraries print can never be taken for one.
+It reads one JSON request per line, `{"exercise": …, "code": [cell, …]}`, and writes one answer per
+line, `{"marks": {…}}` or `{"error": "…"}`. The answers go to a separate descriptor, so that text
+printed by libraries is not mistaken for one.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from graders.grading.marks import Marker, official_marker
 
 
 def answer(line: str, marker: Marker) -> str:
-    """The answer to one request, as a line of JSON."""
+    """Return the answer to one request, as a line of JSON."""
     try:
         request = json.loads(line)
         marks = mark_code(request["code"], request["exercise"], marker)
-    except Exception as error:  # ours: the cell says that this is no zero
+    except Exception as error:  # ours: the cell says that this is not a zero
         return json.dumps({"error": f"{type(error).__name__}: {error}"})
     return json.dumps({"marks": marks.to_json()})
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answer until the requests end."""
+    """Answer requests until they end."""
     with official_marker(mode()) as marker:
         for line in requests:
             answers.write(answer(line, marker) + "\n")

@@ -1,8 +1,8 @@
-"""Whose kernels are equal after renaming: a question to the instructor, never a verdict.
+"""Finds students whose kernels are equal after renaming, for the instructor to look at.
 
-Equal kernels say that they are equal, not why: two who sat together, one who copied, or a lesson
-that leaves one way to write it. So what most of a class wrote, and what the lesson itself shows,
-is listed apart. Reading is linear in the number of submissions: equal is equal digests.
+It does not say why they are equal: two students worked together, one copied, or the lesson allows
+only one solution. So kernels that most of the class wrote, or that the lesson itself shows, are
+listed separately. It compares digests, in time linear in the number of submissions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KERNEL = "triton.jit"
 
 @dataclass(frozen=True)
 class Sharer:
-    """A student, and where the kernels stand in what was handed in."""
+    """A student, and where the kernels are in the submission."""
 
     student: str
     places: tuple[str, ...]
@@ -38,13 +38,13 @@ class Shared:
 
     exercise: str
     sharers: tuple[Sharer, ...]
-    text: str  # the kernels of the first of them
-    taught: str  # why that may be the lesson's doing; "" where nothing speaks for it
+    text: str  # the kernels of the first submission
+    taught: str  # why the lesson may be the reason; "" if it is not
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """What was found in an assignment; `unread` are those whose code cannot be compared."""
+    """The groups of an assignment; `unread` are students whose code cannot be compared."""
 
     groups: tuple[Shared, ...]
     read: int
@@ -52,7 +52,7 @@ class Sharing:
 
     @property
     def asked(self) -> list[Shared]:
-        """The groups that a person should look at."""
+        """Return the groups that a person should look at."""
         return [group for group in self.groups if not group.taught]
 
     @property
@@ -61,7 +61,7 @@ class Sharing:
 
 
 def sharing(course: Path, assignment: str, exercises: Sequence[Exercise]) -> Sharing:
-    """The groups among all submissions of that assignment, the largest first."""
+    """Return the groups among all submissions of the assignment, the largest first."""
     lesson = _lesson(course / "source" / assignment / f"{assignment}.ipynb")
     folders = sorted((course / "submitted").glob(f"*/{assignment}"))
     groups: list[Shared] = []
@@ -77,7 +77,7 @@ def sharing(course: Path, assignment: str, exercises: Sequence[Exercise]) -> Sha
 
 
 def _lesson(path: Path) -> set[str]:
-    """The digests of all kernels that the lesson and its model solution hold."""
+    """Return the digests of all kernels in the lesson and its model solution."""
     try:
         return {shape.digest for shape in kernels_in(path)[1]}
     except SubmissionError:
@@ -90,7 +90,7 @@ _Found = tuple[Submission, list[Shape]]
 def _read(
     folders: Sequence[Path], assignment: str, exercise: Exercise
 ) -> Iterator[tuple[str, _Found]]:
-    """The kernels by student; who cannot be read, or wrote none, is left out."""
+    """Return the kernels by student; unreadable submissions and those without are left out."""
     for folder in folders:
         try:
             with _with_all_cells(counting(folder, assignment)) as path:
@@ -103,9 +103,9 @@ def _read(
 
 @contextmanager
 def _with_all_cells(path: Path) -> Iterator[Path]:
-    """The notebook with its kernels in code cells, whatever kind of cell they are in.
+    """Yield a copy of the notebook in which all cells with kernels are code cells.
 
-    Grading makes a raw or text cell a code cell again where the lesson has one, so it is read.
+    Grading turns a raw or text cell back into a code cell if the lesson has one there.
     """
     notebook = in_order(path)
     hidden = [c for c in notebook["cells"] if c["cell_type"] != "code" and _KERNEL in c["source"]]
@@ -139,7 +139,7 @@ def _groups(exercise: str, found: Mapping[str, _Found], lesson: set[str]) -> Ite
 
 
 def _places(submission: Submission, kernels: Sequence[Shape]) -> tuple[str, ...]:
-    """ "cell 7, lines 3 to 15", for each kernel."""
+    """Return the place of each kernel, such as "cell 7, lines 3 to 15"."""
     places = []
     for kernel in kernels:
         where, first = submission.locate(kernel.line)

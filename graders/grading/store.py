@@ -1,7 +1,7 @@
-"""Marks that were given before, by what they depend on: regrade only what changed.
+"""Caches marks by what they depend on, so that only changed work is graded again.
 
-One small file per mark, written beside and renamed, so that a run that is killed loses
-nothing and a second run finds everything that the first one finished.
+Each mark has one small file, written atomically. So a killed run loses no finished marks, and a
+second run finds all of them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from graders.grading.marks import Marks
 from graders.judge import discovery
 from graders.judge.records import GraderError
 
-# What runs when a submission is judged: the judge, the programs that it starts as processes, and
-# what makes a mark of its report. All else follows from what these import.
+# The modules that run when a submission is judged: the judge, the programs that it starts as
+# processes, and the module that makes a mark of its report. Their imports are found from them.
 JUDGING = (
     "graders.judge.pipeline",
     "graders.judge.submission.reader_process",
@@ -29,7 +29,7 @@ JUDGING = (
     "graders.judge.speed.measuring",
     "graders.grading.marks",
 )
-# What runs where there is a GPU and nowhere else: no verdict without one depends on it.
+# Modules that run only with a GPU: a verdict without one does not depend on them.
 GPU_ONLY = (
     "graders.judge.compiling.variants",
     "graders.judge.plan.timing",
@@ -44,20 +44,20 @@ GPU_ONLY = (
     "graders.judge.speed.measuring",
     "graders.judge.speed.model_times",
 )
-# What a learner's notebook shows of results; a verdict does not depend on it.
+# Modules that show results in a learner's notebook; a verdict does not depend on them.
 SHOWING = (
     *("triton_util.client", "triton_util.explain.page", "triton_util.bench.page"),
     "triton_util.explain.listing",
 )
-ORDER = "order.json"  # of the lessons; no mark depends on it
+ORDER = "order.json"  # of the lessons; marks do not depend on it
 MODEL_ANSWERS = "model_answers.json"  # of case studies, which people grade
 REGISTERS = "registers.json"  # of the model solutions; the card of a passed check shows them
-UNTIMED = ("interpret", "without gpu")  # modes whose marks know no speed
+UNTIMED = ("interpret", "without gpu")  # modes whose marks contain no speed
 
 
 @cache
 def judge_version() -> str:
-    """A digest of everything that judges: the gates, the engine, torch and triton."""
+    """Return a digest of everything that judges: the gates, the engine, torch and triton."""
     from importlib.metadata import PackageNotFoundError, version
 
     digest = hashlib.sha256(sources_version().encode())
@@ -74,9 +74,9 @@ def judge_version() -> str:
 
 @cache
 def sources_version(root: Path = ROOT, gpu: bool = True) -> str:
-    """A digest of the code that judges: the same on machines with different libraries.
+    """Return a digest of the code that judges, which does not depend on installed libraries.
 
-    gpu: whether what runs on a GPU alone counts, too.
+    gpu: whether modules that run only with a GPU count, too.
     """
     without = (*SHOWING, *(() if gpu else GPU_ONLY))
     found = closure(JUDGING, root, without).digest()
@@ -86,11 +86,11 @@ def sources_version(root: Path = ROOT, gpu: bool = True) -> str:
 
 @cache
 def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> str:
-    """A digest of what judges this exercise and no other lesson's.
+    """Return a digest of what only this exercise's verdict depends on.
 
-    Its record, its hidden cases and the misconceptions that they import; what the model solution
-    moves, which the traffic gate compares with; the cells that its lesson gives; and where speed
-    is measured (`timed`) the model solution itself and the sizes.
+    It covers the record, the hidden cases and the misconceptions that they import, the bytes that
+    the model solution moves (for the traffic gate), and the cells that the lesson gives. If speed
+    is measured (`timed`), it also covers the model solution itself and the sizes.
     """
     slug = discovery.exercise(exercise).lesson
     parts_of_lesson = ("exercise", "hidden", *(("workloads",) if timed else ()))
@@ -105,7 +105,7 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
 
 
 def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
-    """What the data beside the records, by exercise or by lesson, says of this one."""
+    """Return this exercise's entries, and its lesson's, in the data beside the records."""
     files = sorted((root / "graders" / "course" / "generated").glob("*.json"))
     data = [
         json.loads(file.read_text(encoding="utf-8"))
@@ -116,9 +116,9 @@ def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
 
 
 def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None) -> str:
-    """What a mark depends on: the submission's code cells, the exercise, the judge, the mode.
+    """Return a key for a mark: a hash of the code cells, the exercise, the judge and the mode.
 
-    `judge` is its version, with the libraries of this machine where it is not given.
+    `judge` is the judge's version; by default it includes this machine's libraries.
     """
     version = exercise_version(exercise, timed=not mode.startswith(UNTIMED))
     parts = [judge or judge_version(), version, exercise, mode, *code]
@@ -132,14 +132,14 @@ class MarksStore:
         self.folder = folder
 
     def get(self, name: str) -> Marks | None:
-        """The mark of that key; None when there is none or its file is damaged."""
+        """Return the mark with that key; None if it is missing or its file is damaged."""
         try:
             return Marks.from_json(json.loads(self._path(name).read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def put(self, name: str, marks: Marks) -> None:
-        """Keep a mark. What could not be graded is never kept: the next run tries again."""
+        """Store a mark, except an ungraded one, so that the next run tries again."""
         if marks.reason:
             return
         write_atomically(self._path(name), marks.to_json())

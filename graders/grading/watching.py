@@ -1,8 +1,8 @@
-"""Grading on submission: what arrives in the exchange is collected, graded and answered.
+"""Grades on submission: collects what arrives in the exchange, grades it and publishes feedback.
 
-Every step can be repeated: nbgrader's collecting takes what is newer, grading what has changed,
-publishing what was graded and has no page yet. So a watcher that is killed at any moment goes on
-where it was when it is started again, and two of them do no harm.
+Every step can be repeated: collecting takes newer submissions, grading takes changed ones, and
+publishing takes graded ones without a page. So a killed watcher continues where it was when you
+start it again, and two watchers at once do no harm.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from graders.judge.plain_text import one_line, plain
 from graders.judge.records import GraderError
 
 SECONDS = 5.0  # between two looks at the exchange
-OURS = "<!-- tilewise: the public part -->"  # a page without it is the instructor's
+OURS = "<!-- tilewise: the public part -->"  # a page without this line is the instructor's
 
 
 @dataclass(frozen=True)
 class Look:
-    """What one look at the exchange led to."""
+    """The result of one look at the exchange."""
 
     graded: tuple[GradedStudent, ...] = ()
     published: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Watcher:
         self.exchange = Path(config.Exchange.root) / config.CourseDirectory.course_id
 
     def looks(self, seconds: float = SECONDS) -> Iterator[Look]:
-        """One look after the other, for ever; those with nothing new are not told."""
+        """Look at the exchange again and again; yield only looks with news."""
         told = ""
         while True:
             look = self.look()
@@ -62,7 +62,7 @@ class Watcher:
             time.sleep(seconds)
 
     def look(self) -> Look:
-        """Collect, grade and publish, if something has come; what fails is tried at the next."""
+        """Collect, grade and publish new submissions; the next look retries what failed."""
         arrived = self._arrived()
         if arrived == self._seen:
             return Look()
@@ -76,11 +76,11 @@ class Watcher:
         except (GraderError, OSError, SQLAlchemyError) as error:
             return Look(problem=one_line(str(error)))
         self._seen = arrived
-        problem = "" if done.code == 0 else _last_line(done.output)  # who was left out, or why
+        problem = "" if done.code == 0 else _last_line(done.output)  # which was left out, or why
         return Look(graded, published, problem)
 
     def _arrived(self) -> frozenset[str]:
-        """The names in the exchange: every submission has a new one."""
+        """Return the names in the exchange's inbox; every submission has a new one."""
         try:
             names = os.listdir(self.exchange / "inbound")
         except OSError:
@@ -93,13 +93,13 @@ class Watcher:
         return tuple(result for result in found if result.status != "unchanged")
 
     def _publish(self) -> Iterator[str]:
-        """The public part of what is graded, where the student's `fetch_feedback` looks for it."""
+        """Write the public part of graded work where the student's `fetch_feedback` looks."""
         from nbgrader.utils import notebook_hash
 
         feedback = self.exchange / "feedback"
         if not feedback.exists():
             feedback.mkdir(parents=True)
-            feedback.chmod(0o711)  # as nbgrader's: who knows a name may read that page
+            feedback.chmod(0o711)  # as nbgrader does: a page can be read by its name only
         for path in sorted(
             self.course.glob(f"submitted/*/{self.assignment}/submission_secret.txt")
         ):
@@ -115,7 +115,7 @@ class Watcher:
                 yield student
 
     def _page(self, student: str) -> str | None:
-        """What the student may read now; None where the submission is not graded yet."""
+        """Return the page for the student; None if the submission is not graded yet."""
         folder = self.course / "autograded" / student / self.assignment
         submitted = self.course / "submitted" / student / self.assignment / "timestamp.txt"
         try:
@@ -140,7 +140,7 @@ class Watcher:
 
 
 def _public(notebook: dict[str, Any]) -> Iterator[str]:
-    """What the grade cells with public cases say."""
+    """Yield the outputs of the grade cells with public cases."""
     for cell in notebook["cells"]:
         name = str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
         if name.endswith("-public"):
@@ -151,7 +151,7 @@ def _public(notebook: dict[str, Any]) -> Iterator[str]:
 
 
 def _may_write(page: Path, text: str) -> bool:
-    """Whether the page is new or changed, and not one that the instructor has released."""
+    """Whether the page is new or changed, and was not released by the instructor."""
     try:
         there = page.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,1 +1,1 @@
-"""The judge: a submission goes in, a report comes out. The trusted side of the pipe."""
+"""The judge: it takes a submission and returns a report. This package is the judge process."""

@@ -1,4 +1,4 @@
-"""Find the exercises: every folder of `graders/course` with a contract is looked at."""
+"""Find the exercises: every folder of `graders/course` with an exercise record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def exercises() -> dict[str, Exercise]:
 
 
 def of_kernels() -> dict[str, Exercise]:
-    """Those of all exercises that ask for a launcher of kernels, not for a plain function."""
+    """The exercises that ask for a launcher of kernels, not for a plain function."""
     return {name: found for name, found in exercises().items() if found.function is None}
 
 
@@ -36,7 +36,7 @@ def of_kernels() -> dict[str, Exercise]:
 def lessons() -> tuple[str, ...]:
     """The slugs of the lessons that have an exercise record, in the order of the course.
 
-    Records without a lesson, which an author writes ahead, come last.
+    Records that an author writes before the lesson exists come last.
     """
     found = {contract.parent.name for contract in COURSE.glob("*/exercise.py")}
     return (*(slug for slug in numbers() if slug in found), *sorted(found - set(numbers())))
@@ -46,14 +46,14 @@ def lessons() -> tuple[str, ...]:
 def numbers() -> dict[str, str]:
     """The numbers of the lessons by their slugs, in the order of the course: {"tour": "00", …}.
 
-    From a file that `tilewise build` derives: learners have no lessons room to look into.
+    They come from a file that `tilewise build` derives, because learners have no lessons folder.
     """
     stems = json.loads((GENERATED / "order.json").read_text(encoding="utf-8"))
     return {slug: number for number, _, slug in (stem.partition("_") for stem in stems)}
 
 
 def quiz(lesson: str) -> tuple[Question, ...]:
-    """The quiz of a lesson, () where it has none."""
+    """The quiz of a lesson, or () if it has none."""
     if lesson not in lessons():
         raise KeyError(_unknown("lesson", lesson, lessons()))
     if not (COURSE / lesson / "quiz.py").is_file():
@@ -62,7 +62,7 @@ def quiz(lesson: str) -> tuple[Question, ...]:
 
 
 def exercise(name: str) -> Exercise:
-    """The exercise of that name; a KeyError whose text lists the known ones."""
+    """The exercise of that name. Otherwise raises a KeyError whose text lists the known ones."""
     known = exercises()
     if name not in known:
         raise KeyError(_unknown("exercise", name, tuple(known)))
@@ -83,7 +83,7 @@ def hidden(name: str) -> Hidden | None:
 
 
 def workload(name: str) -> Workload | None:
-    """The size at which the speed of an exercise is measured; None where it has none."""
+    """The size at which the speed of an exercise is measured, or None if it has none."""
     lesson = exercises()[name].lesson
     if not (COURSE / lesson / "workloads.py").is_file():
         return None

@@ -1,6 +1,6 @@
-"""What a card shows of a kernel that is right: what its programs store, and the model's registers.
+"""What a card shows of a correct kernel: its programs' stores, and the model's registers.
 
-Nothing here is a verdict. The model solution never comes to a learner; its figures do, as
+Nothing here affects a verdict. Learners never receive the model solution, only its figures, in
 `graders/course/generated/registers.json`, which `tilewise build --traffic` writes.
 """
 
@@ -22,12 +22,13 @@ from graders.judge.sandbox.pool import Job
 from graders.judge.submission.loading import Submission
 
 REGISTERS = Path(__file__).resolve().parents[1] / "course" / "generated" / "registers.json"
-MOST_TRIED = 1  # the smallest case in which several programs share the work: a check waits for it
+MOST_TRIED = 1  # the smallest case that several programs share; the learner waits for this run
 
 
 def access(judge: Judge, submission: Submission, exercise: Exercise) -> dict[str, Any] | None:
-    """Which elements of the result each program stores in a small public case, and which lanes are
-    off; None where that cannot be told, and of a plain function, which stores nothing.
+    """The elements that each program stores in a small public case, and its masked-off lanes.
+
+    None if that cannot be determined, and for a plain function, which stores nothing.
     """
     if exercise.function is not None:
         return None
@@ -60,7 +61,7 @@ def _programs(context: Context, item: Prepared) -> int:
 
 
 def _rows(pointed: AccessMap) -> list[dict[str, Any]] | None:
-    """The stores of a few programs; None in a tensor with gaps, or of too many runs."""
+    """The stores of a few programs; None if the tensor has gaps or there are too many runs."""
     if pointed.operation != "store" or not pointed.dense:
         return None
     rows = []
@@ -82,7 +83,7 @@ def _rows(pointed: AccessMap) -> list[dict[str, Any]] | None:
 
 
 def _tile(row: ProgramRow, pointed: AccessMap) -> Runs | None:
-    """All runs of a program that stores one tile; None where it stores something else.
+    """All runs of a program that stores one tile; None if it stores anything else.
 
     The worker reports only the first few runs.
     """
@@ -102,11 +103,11 @@ def _tile(row: ProgramRow, pointed: AccessMap) -> Runs | None:
 @cache
 def _registers() -> dict[str, dict[str, Any]]:
     if not REGISTERS.is_file():
-        return {}  # in a clone whose author has not measured yet
+        return {}  # a clone whose author has not measured yet
     known: dict[str, dict[str, Any]] = json.loads(REGISTERS.read_text(encoding="utf-8"))
     return known
 
 
 def registers(exercise: Exercise) -> dict[str, Any] | None:
-    """The registers of the model solution on the newest target: its most demanding kernel's."""
+    """The registers of the model solution's most demanding kernel on the newest target."""
     return _registers().get(exercise.name)

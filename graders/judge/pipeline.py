@@ -1,4 +1,4 @@
-"""The way of a submission through the gates, from source text to a report."""
+"""Pass a submission through the gates, from source text to a report."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ GATES = (
     Gate("call", call.run, ("read",), False, 1.0, False, True, official=call.official),
 )
 GATE_NAMES = tuple(gate.name for gate in GATES)
-STOP_TICK_SECONDS = 0.05  # how often what is done ahead is asked to stop
+STOP_TICK_SECONDS = 0.05  # how often work that runs ahead is asked to stop
 
 
 def not_run(exercise: Exercise) -> dict[str, GateStatus]:
-    """The gates that a submission to this exercise passes, before it has passed any."""
+    """The gates that judge submissions to this exercise, all with the status NOT_RUN."""
     return {gate.name: GateStatus.NOT_RUN for gate in GATES if gate.judges(exercise)}
 
 
 def kept_share(
     statuses: Mapping[str, GateStatus], kept: Mapping[str, float] | None = None
 ) -> float:
-    """The share of the points that a submission keeps, which failed at some gates.
+    """The share of its points that a submission keeps, given the gates at which it failed.
 
     `kept` overrides the gates' own shares, by the name of the gate.
     """
@@ -66,7 +66,7 @@ def kept_share(
 
 @dataclass
 class _Progress:
-    """What is known of one submission so far; becomes the report."""
+    """What is known about one submission so far. It becomes the report."""
 
     name: str
     exercise: Exercise
@@ -91,7 +91,7 @@ class _Progress:
         self.facts.visited = result.visited or self.facts.visited
 
     def collect(self, running: dict[str, Future[GateResult]]) -> None:
-        """Wait for the gates that run in threads, and add what they found."""
+        """Wait for the gates that run in threads, and add their results."""
         for name, result in running.items():
             self.add(name, result.result())
         running.clear()
@@ -102,7 +102,7 @@ class _Progress:
         return Verdict.FAILED if failed else Verdict.PASSED
 
     def points(self, verdict: Verdict, failed_parts: Set[str]) -> float | None:
-        """What is left of the points where these parts failed."""
+        """The points that are left if these parts failed."""
         share = kept_share(self.gates, self.kept)
         return points(self.exercise, verdict, share, failed_parts)
 
@@ -110,11 +110,11 @@ class _Progress:
 class Judge:
     """Judges submissions, one after another; a context manager that owns warm processes.
 
-    `official` adds the hidden cases and asks for a sandbox of tier A, unless
-    `allow_unsandboxed`, which is stamped on every report; `mode` says which of the running
-    gates count; without `timed` no speed is measured, on which no verdict depends. The numbers
-    of the cases are drawn from `secret`, by default from one that is new for each judge. The warm
-    processes start when they are first needed and serve every later submission.
+    `official` adds the hidden cases. It requires a sandbox of tier A unless `allow_unsandboxed` is
+    set, which every report then states. `mode` says which of the running gates count. Without
+    `timed` no speed is measured; no verdict depends on speed. The numbers of the cases are drawn
+    from `secret`, by default a new one for each judge. The warm processes start when they are first
+    needed and serve every later submission.
     """
 
     def __init__(
@@ -144,25 +144,25 @@ class Judge:
         self._open.close()
 
     def warm(self) -> None:
-        """Start the processes that the first submission would wait for otherwise."""
+        """Start the processes that the first submission would otherwise wait for."""
         starting = self._threads.submit(self.runtime.warm, second=True)
         reader.shared().start()
         starting.result()
 
     @property
     def tier(self) -> str:
-        """The sandbox tier that submissions run at: A enforced, B partial, C none."""
+        """The sandbox tier at which submissions run: A enforced, B partial, C none."""
         return self.runtime.workers("cpu").tier
 
     def progress(self) -> tuple[int, int]:
-        """How many of the cases that run now are done, and how many there are; (0, 0): none.
+        """How many of the cases that run now are done, and how many there are; (0, 0) if none run.
 
-        For another thread than the one that judges.
+        Call it from another thread than the one that judges.
         """
         return self.runtime.progress()
 
     def judge(self, path: Path, exercise: Exercise) -> Report:
-        """The report for one file and exercise. Faults of ours give an ungraded report."""
+        """The report for one file and exercise. Our own faults give an ungraded report."""
         progress = _Progress(str(path), exercise)
         try:
             submission = load(path, exercise)
@@ -171,7 +171,7 @@ class Judge:
         return self._judge(progress, submission)
 
     def judge_text(self, text: str, exercise: Exercise, name: str = "<notebook>") -> Report:
-        """The same for source text that stands in no file."""
+        """The report for source text that is not in a file."""
         progress = _Progress(name, exercise)
         try:
             submission = from_text(text, exercise, name)
@@ -182,9 +182,9 @@ class Judge:
     def complete(self, path: Path, exercise: Exercise, report: Report) -> Report:
         """Add the verdict of the GPU to an earlier report on the same submission.
 
-        What the other gates found stays as it is, and none of them runs again. The report
-        comes back unchanged where its gates do not let the submission onto a GPU, where one
-        has judged already, and where this machine has none.
+        The results of the other gates stay as they are, and none of them runs again. The report is
+        returned unchanged if its gates keep the submission off a GPU, if a GPU has already judged
+        it, or if this machine has no GPU.
         """
         if not awaits_gpu(report.gates):
             return report
@@ -236,7 +236,7 @@ class Judge:
         progress.findings = deduplicate(progress.findings, submission.source)
 
     def _end_what_is_ahead(self, context: Context) -> None:
-        """End what was prepared ahead, so that it does not run into the next submission."""
+        """End the work that runs ahead, so that it does not overlap with the next submission."""
         for future in context.ahead.values():
             while not future.done():
                 self.runtime.stop_building()
@@ -259,7 +259,7 @@ class Judge:
             except NotInterpretedError:
                 progress.collect(running)
                 if GateStatus.FAILED in progress.gates.values():
-                    return  # what no compiler takes either is no gap of the interpreter's
+                    return  # the compiler rejects it too, so it is not a gap of the interpreter
                 raise
             progress.collect(running)
             progress.add(gate.name, result)
@@ -277,7 +277,7 @@ class Judge:
             progress.add("compile", compiling.compared(context, again))
 
     def _grade(self, gate: Gate, progress: _Progress, context: Context) -> None:
-        """Let the gate do what an official grade needs besides, where points are left to lose."""
+        """Run the gate's extra work for an official grade, if there are points left to lose."""
         left = progress.points(progress.verdict, context.facts.failed_parts)
         not_run = progress.gates[gate.name] is GateStatus.NOT_RUN
         if gate.official is None or not self.runtime.official or not_run or not left:
@@ -287,13 +287,13 @@ class Judge:
         context.facts.official_seconds += time.perf_counter() - started
 
     def _go_ahead(self, context: Context) -> None:
-        """Start what gates can prepare before those ahead of them have passed."""
+        """Start what gates can prepare before the gates in front of them have passed."""
         for gate in GATES:
             if gate.ahead is not None and gate.judges(context.exercise):
                 context.ahead[gate.name] = self._threads.submit(gate.ahead, context)
 
     def moved(self, submission: Submission, exercise: Exercise) -> tuple[Moved, int] | None:
-        """Bytes that a right submission moves, and the model solution, on the same case."""
+        """The bytes that a correct submission and the model solution move on the same case."""
         planned = Context(submission, exercise, self.runtime).planned
         cases, workers = self.runtime.cases(exercise), self.runtime.workers("cpu")
         return compared(planned, exercise, cases, workers)
@@ -333,7 +333,10 @@ class Judge:
 
 
 def _too_costly(error: TooCostlyError) -> Finding:
-    """Its size, or a fault of ours that it brings to light: a person has to look."""
+    """The finding for a submission that is too large, or for a fault of ours that it reveals.
+
+    In both cases a person has to look.
+    """
     return Finding(
         gate="judge",
         code="too-costly",
@@ -344,7 +347,7 @@ def _too_costly(error: TooCostlyError) -> Finding:
 
 
 def _placed(finding: Finding, submission: Submission) -> Finding:
-    """The finding with its line counted from the top of its cell, where there are cells."""
+    """The finding with its line counted from the top of its cell, if the source has cells."""
     where, line = submission.locate(finding.line)
     if where in ("", "line"):
         return finding

@@ -1,8 +1,8 @@
-"""Text from a stranger as it may be shown: in a terminal, a card, a report, a table.
+"""Make untrusted text safe to show in a terminal, a card, a report, or a table.
 
-A control character moves the cursor of a terminal or rewrites what stands above; characters that
-turn the direction of writing make a line read as something that it is not; half a character
-ends a program that prints it. None of them belongs to Python or to a name.
+A control character moves the cursor of a terminal or overwrites the lines above. Characters that
+change the writing direction make a line read as something else. Half a character (an unpaired
+surrogate) ends a program that prints it. Neither Python syntax nor names need any of them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does without
+if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does not load
     from graders.judge.report import Finding, Table
 
-# Signs without a shape of their own that languages and emoji need: (non-)joiners.
+# Shapeless signs that some languages and emoji need: the (non-)joiners.
 _JOINERS = "\u200c\u200d"
 LONGEST = 10_000  # characters of one part of a finding
 LAST_LINE = 10_000_000
 
 
 def plain(text: str) -> str:
-    """The text without control, direction, private and unpaired characters; lines stay."""
+    """The text without control, direction, private and unpaired characters; line breaks stay."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(character for character in text if _harmless(character))
@@ -33,17 +33,17 @@ def one_line(text: str, limit: int = 300) -> str:
 
 
 def quoted(text: str, limit: int = 300) -> str:
-    """A name as a part of one line, in quotes: letters of any language stay letters."""
+    """A name as a part of one line, in quotes. Letters of any language stay letters."""
     return f"'{one_line(text, limit)}'"
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, cut with an ellipsis where it is longer than `limit` characters."""
+    """The text, cut with an ellipsis if it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def presentable(finding: Finding) -> Finding:
-    """The finding with plain and bounded texts, and without a line number that cannot be."""
+    """The finding with plain, bounded texts and without an impossible line number."""
     line = finding.line
     if not isinstance(line, int) or not 0 < line <= LAST_LINE:
         line = None
@@ -59,7 +59,10 @@ def presentable(finding: Finding) -> Finding:
 
 
 def _presentable_table(table: Table | None) -> Table | None:
-    """A caption and notes name an argument of the kernel; all else is the judge's own."""
+    """The table with plain texts.
+
+    Its caption and notes name an argument of the kernel; the judge itself writes all the rest.
+    """
     if table is None:
         return None
     notes = tuple(map(one_line, table.notes))

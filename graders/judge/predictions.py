@@ -1,8 +1,8 @@
-"""Predictions: what a learner is asked to guess, and what is so.
+"""Predictions: what learners are asked to guess, and the facts.
 
-They are in graders/course/<slug>/predictions.py: the text of a lesson asks, and the answer is not
-on the same page. Model answers of case studies stand in the lessons; the
-build collects them in one file for learners, who have no lessons room.
+They are in graders/course/<slug>/predictions.py, because the lesson asks the question and must not
+show the answer on the same page. Model answers of case studies are in the lessons; the build
+collects them in one file for learners, who have no lessons folder.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ MODEL_ANSWERS = GENERATED / "model_answers.json"
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is so, in `unit`; `because` says why, in a sentence or two.
+    """The fact to guess, in `unit`; `because` explains it in a sentence or two.
 
-    quantity: whether it means something to be off by a factor. A row's number is no quantity.
-    within: the factor within which a guess is right, 1.1 for instance. Without it a whole number
-    must be guessed exactly, and any other to 2 %.
+    quantity: whether "off by a factor" makes sense. For the number of a row it does not. within:
+    the factor within which a guess is correct, such as 1.1. Without it, a whole number must be
+    guessed exactly and any other number to 2 %.
     """
 
     answer: float
@@ -49,14 +49,14 @@ def predictions() -> dict[str, Prediction]:
 
 
 def prediction(name: str) -> Prediction:
-    """The prediction of that id; a KeyError whose text names the nearest one."""
+    """The prediction of that id. Otherwise raises a KeyError whose text names the nearest one."""
     if name not in predictions():
         raise KeyError(_unknown("prediction", name, list(predictions())))
     return predictions()[name]
 
 
 def model_answer(case_study: str) -> str:
-    """Model answer and rubric of a case study, in Markdown."""
+    """The model answer and the rubric of a case study, in Markdown."""
     known: dict[str, str] = json.loads(MODEL_ANSWERS.read_text(encoding="utf-8"))
     if case_study not in known:
         raise KeyError(_unknown("case study", case_study, list(known)))

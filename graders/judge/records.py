@@ -1,4 +1,4 @@
-"""What an exercise is made of: cases, misconceptions, evidence, hints, quiz.
+"""The records of an exercise: cases, misconceptions, evidence, hints, quiz.
 
 Plain frozen data. The result of a submission is a `graders.judge.report.Report`.
 """
@@ -14,18 +14,18 @@ import torch
 from graders.judge.compiling.compiled import CompilerRequirement
 from graders.judge.plan.requirements import Requirement
 
-# copies by torch; those that convert nothing; numbers that Python may have worked out
+# copies by torch; operations that only move values; numbers that Python may have computed
 Forbidden = Literal["copies", "moves"]
 
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool
     "ramp",  # 0, 1, 2, …: every element differs (modulo the range of the dtype); integers: + shift
-    "rounded",  # of integers: N(0, 1) · scale, rounded, + shift, within the range of the dtype
+    "rounded",  # integers: N(0, 1) · scale, rounded, + shift, within the range of the dtype
     "specials",  # normal, with NaN, infinities, both zeros and a subnormal sprinkled in
-    "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
+    "neg_inf",  # normal, with -inf sprinkled in, but never in a whole last-dimension row
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
-    "rectified",  # normal, and 0 where that is negative: what a ReLU returns
+    "rectified",  # normal, with 0 for every negative value: the output of a ReLU
     "zeros",
 ]
 View = Literal[
@@ -41,22 +41,22 @@ View = Literal[
     "expanded_columns",  # one column, repeated by stride 0
     "overlapping",  # sliding windows: rows share memory
     "far",  # element offsets beyond 2**31, in a sparse storage
-    "far_columns",  # the same of a transposed view: its columns lie far apart
+    "far_columns",  # the same for a transposed view: its columns are far apart
 ]
 
 
-Runs = tuple[tuple[int, int], ...]  # first and last of neighbouring elements
+Runs = tuple[tuple[int, int], ...]  # the first and the last of a run of neighbouring elements
 
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A tensor argument described, not stored: the judge draws its numbers from a secret.
+    """A description of a tensor argument; the judge draws the numbers from a secret.
 
-    `shape` in elements; `view` says how it lies in memory; elements of the storage that are
-    not in the view are poison (NaN, or the extreme integer), so that reading them shows.
-    `values`, row after row, stand in place of what `fill` makes. `garbage` has the first and the
-    last of runs of elements, counted row after row, that are poison, too: what a contract says
-    nobody may rely on, as what lies behind the length of a list.
+    `shape` is in elements; `view` is the memory layout. Elements of the storage that are not in the
+    view are poison (NaN, or the extreme integer), so that a read of them shows. `values`, row after
+    row, replace the numbers of `fill`. `garbage` lists runs of elements (first and last, counted
+    row after row) that are poison too. They are elements that the contract does not define, such as
+    those after the length of a list.
     """
 
     shape: tuple[int, ...]
@@ -75,7 +75,7 @@ Plain = Arg | str | torch.dtype | tuple[int, ...]  # what a plain function may b
 
 @dataclass(frozen=True)
 class Case:
-    """One named input; other names have other numbers. `part` says whose points it belongs to."""
+    """One named input. Each name has its own numbers. `part` says which points it decides."""
 
     name: str
     args: tuple[Plain, ...]
@@ -88,8 +88,8 @@ class Case:
 class Tolerance:
     """|actual - expected| ≤ rel·|expected| + acc·magnitude + abs, per output dtype.
 
-    `magnitude` is the sum of the absolute values of the terms that were added up; it comes
-    from the exercise (`Exercise.magnitude`) and is |expected| where there is none.
+    `magnitude` is the sum of the absolute values of the terms that are added up. It comes from the
+    exercise (`Exercise.magnitude`), or is |expected| if the exercise has none.
     """
 
     rel: float
@@ -99,7 +99,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Outside:
-    """Lanes that left a tensor, by offsets in elements of it; `end` is behind its last one."""
+    """Lanes that left a tensor, as offsets in its elements; `end` is just past its last one."""
 
     shape: tuple[int, ...]
     end: int
@@ -112,7 +112,7 @@ class Outside:
 
 @dataclass(frozen=True)
 class Fault:
-    """What the engine saw in the worker: enough to explain a failure, never to grant a pass."""
+    """What the engine saw in the worker. It can explain a failure, and never grants a pass."""
 
     code: str  # out-of-bounds-load, gap-read, write-race, kernel-error, …
     message: str
@@ -120,17 +120,17 @@ class Fault:
     source: str = ""
     argument: str | None = None
     operation: str | None = None
-    cause: str = ""  # the usual cause; of a kernel-error: what to do
+    cause: str = ""  # the usual cause; for a kernel-error: what to do
     program: tuple[int, ...] | None = None
     outside: Outside | None = None
 
 
 @dataclass(frozen=True)
 class Aim:
-    """Where the stores of a launch to the result pointed, masks aside.
+    """Where the stores of a launch to the result pointed, ignoring masks.
 
-    `lanes` of one program in one store; `reached` elements of the result, and lanes that masks let
-    through: `passed`, and `storing` programs that have some (None: not counted);
+    `lanes` of one program in one store; `reached` elements of the result. `passed` lanes have a
+    mask that lets them through, and `storing` programs have such lanes (None: not counted).
     `firsts`: where program (0, 0, 0) starts, and its neighbours along the axes of the grid.
     """
 
@@ -144,8 +144,8 @@ class Aim:
 
 @dataclass(frozen=True)
 class ProgramRow:
-    """One program of a launch, by its launch number: the offsets of its lanes, in their order, how
-    many of them its mask lets through (`on`; `prefix`: the first ones), and which.
+    """One program of a launch, by its launch number: the offsets of its lanes, in their order. Its
+    mask lets `on` lanes (`prefix`: the first ones) through to the elements `touched`.
     """
 
     number: int
@@ -160,9 +160,9 @@ class ProgramRow:
 class AccessMap:
     """What the programs of a launch point at in one tensor, in elements of it.
 
-    `once`: one access each, of blocks of the shape `block`. Lane 0 of a program points at
-    `firsts[0]` and so many elements further for each step along the axes of the grid; `steps` are
-    those from lane to lane. `twice` is touched by several programs.
+    `once`: each program makes one access, of a block of the shape `block`. Lane 0 of a program
+    points at `firsts[0]`, plus one of the other `firsts` per step along an axis of the grid;
+    `steps` are the distances from lane to lane. Several programs touch the elements in `twice`.
     """
 
     operation: Literal["load", "store"]
@@ -182,13 +182,12 @@ class AccessMap:
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
-    `given` are the arguments of the last launch by parameter, in their order: numbers, and in
-    words what is none.
-    `aim` is known of the last launch, where elements were never stored or bytes are counted, and
-    `pointed` and `loads` where they were asked for (`Job.programs`): stores to the result, or the
-    access at which the launch was stopped, and the loads from each other argument. `configs` is
-    how many configurations its tuner knows, 1 without a tuner; `tf32` whether a tl.dot rounded
-    float32 to TF32.
+    `given` are the arguments of the last launch by parameter, in their order: numbers as numbers,
+    other values in words. `aim` is known for the last launch if elements were never stored or bytes
+    are counted. `pointed` and `loads` are known if they were asked for (`Job.programs`): stores to
+    the result, or the access at which the launch was stopped, and the loads from each other
+    argument. `configs` is how many configurations its tuner knows, 1 without a tuner; `tf32` is
+    whether a tl.dot rounded float32 to TF32.
     """
 
     kernel: str
@@ -204,12 +203,12 @@ class LaunchFacts:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is known of one failing case, for `Misconception.detector`.
+    """All that is known about one failing case, for `Misconception.detector`.
 
-    `actual` and `never_stored` have the shape of `expected`; both are None when the launcher
-    did not return a tensor of the right shape and dtype. Of a launcher that returns several
-    tensors it is the evidence of number `result`. `again`, where that was asked for, is true for
-    elements that a program stored in a later round of a loop.
+    `actual` and `never_stored` have the shape of `expected`; both are None if the launcher did not
+    return a tensor of the correct shape and dtype. If a launcher returns several tensors, this is
+    the evidence for number `result`. `again`, if it was asked for, is true for elements that a
+    program stored in a later round of a loop.
     """
 
     args: tuple[Any, ...]
@@ -224,17 +223,17 @@ class Evidence:
 
 @dataclass(frozen=True)
 class ExpectedWrong:
-    """A wrong result that a mistake would compute; an output that equals it shows the mistake.
+    """The wrong result that a mistake computes; an output equal to it identifies the mistake.
 
-    `function(*args)` takes the launcher's arguments, floating tensors in float64, or as they lie
-    in memory where `in_memory`. It returns the wrong result, a list of them where the mistake has
-    several forms, and None (or an empty list) where it would not show. NaN in a result stands for
-    any value: memory that is left untouched. Of a launcher that returns several tensors it may
-    return a tuple, a wrong result for each of them (None where that one would be right).
+    `function(*args)` takes the launcher's arguments, floating tensors in float64, or with their
+    memory layout if `in_memory`. It returns the wrong result, or a list if the mistake has several
+    forms, or None (or an empty list) if the mistake would not show. NaN in a result matches any
+    value: memory that is left untouched. For a launcher that returns several tensors it may return
+    a tuple with a wrong result for each (None where that tensor would be correct).
 
-    Where the result depends on a block size, `function(block, *args)` is asked for each of
-    `blocks`. `where_finite` compares only where the output is not NaN. `unless` names faults of
-    the engine that explain the same output better.
+    If the result depends on a block size, `function(block, *args)` is called for each of `blocks`.
+    `where_finite` compares only where the output is not NaN. `unless` names faults of the engine
+    that explain the same output better.
     """
 
     function: Callable[..., Any]
@@ -248,8 +247,8 @@ class ExpectedWrong:
 class Misconception:
     """A named mistake, recognised by what it computes or by what the engine saw.
 
-    Any one of the three tells it: the output equals one of `expected_wrong`; the engine saw one
-    of `faults` (a code, or `code:argument`); `detector` finds its marks in the evidence.
+    Any one of these three identifies it: the output equals one of `expected_wrong`; the engine saw
+    one of `faults` (a code, or `code:argument`); `detector` finds its marks in the evidence.
     """
 
     code: str
@@ -259,18 +258,18 @@ class Misconception:
     expected_wrong: tuple[ExpectedWrong, ...] = ()
     faults: frozenset[str] = frozenset()
     detector: Callable[[Evidence], bool] | None = None
-    places: bool = False  # it is about which elements are touched: of several such one is the cause
-    rules_out: frozenset[str] = frozenset()  # codes that are not the cause where this one shows
+    places: bool = False  # about which elements are touched: of several such one is the cause
+    rules_out: frozenset[str] = frozenset()  # codes that are not the cause if this one shows
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
-    in_all_gaps: bool = False  # shows in each case in which programs left elements out, or in none
+    in_all_gaps: bool = False  # shows in every case in which programs left elements out, or in none
     result: int | None = None  # of several results, the one that shows it; None: any of them
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What a right submission leaves out. What its contract `promised` costs half of the points.
+    """What a correct submission leaves out; it costs half the points if the contract `promised` it.
 
-    `applies(launches, traffic)` looks at the run in which the traffic was counted: traffic has
+    `applies(launches, traffic)` looks at the run in which the traffic was counted: `traffic` has
     the worker's figures by argument name, see `sandbox.job_report`.
     """
 
@@ -286,8 +285,8 @@ class Remark:
 class ReturnedTensor:
     """One of the several tensors that a launcher returns.
 
-    `name` stands in sentences: "the log-sum-exp". `dtype` is that of the first argument where it
-    is None. `magnitude`, `tolerance` and `exact` mean what they mean in an Exercise.
+    `name` is used in sentences: "the log-sum-exp". If `dtype` is None, it is that of the first
+    argument. `magnitude`, `tolerance` and `exact` mean the same as in an Exercise.
     """
 
     name: str
@@ -299,13 +298,13 @@ class ReturnedTensor:
 
 @dataclass(frozen=True)
 class PlainFunction:
-    """Makes an exercise one of plain Python: its function is called, and launches no kernel.
+    """Marks an exercise in plain Python: its function is called, and launches no kernel.
 
-    It returns as many numbers as `returns` has names ("GB/s"), a tuple where there are several,
-    each within `rel` of the reference's. `arguments(seed, *case.args)` makes what a call is given;
-    without it that is what the case holds. An argument of a class in `remote`, or a method of one,
-    stays in the judge with all that it knows: the function gets a stand-in that has the listed
-    names, and each use of it is a message. The seed is the judge's secret: see `Runtime.calls`.
+    The function returns one number per name in `returns` ("GB/s"), as a tuple if there are several,
+    each within `rel` of the reference's. `arguments(seed, *case.args)` makes the arguments of a
+    call; without it they are `case.args`. An argument of a class in `remote`, or a method of one,
+    stays in the judge: the function gets a stand-in with the listed names, and each use of it is a
+    message. The seed is the judge's secret: see `Runtime.calls`.
     """
 
     returns: tuple[str, ...]
@@ -318,9 +317,9 @@ class PlainFunction:
 class Exercise:
     """What counts as solved. `reference(*args)` takes the floating arguments in float64.
 
-    A launcher that returns several tensors has `results`, and a reference that returns as many.
-    Where `function` is set, nothing is launched: the reference gives a number or a tuple of them,
-    and of the fields below those that speak of tensors, kernels and memory stay as they are.
+    A launcher that returns several tensors has `results`, and its reference returns as many. If
+    `function` is set, nothing is launched: the reference returns a number or a tuple of them, and
+    the fields about tensors, kernels and memory keep their defaults.
     """
 
     name: str  # the launcher's name
@@ -336,19 +335,19 @@ class Exercise:
     tolerance: Mapping[torch.dtype, Tolerance] = field(default_factory=dict)  # overrides
     exact: bool = False  # bit for bit: copies
     dtype: torch.dtype | None = None  # of the only result; None: that of the first argument
-    least_capability: int = 0  # that its kernels need of a GPU, as 89 is that of sm_89
+    least_capability: int = 0  # the compute capability that its kernels need, as 89 for sm_89
     any_integer_dtype: bool = False  # the result may have any integer dtype
     nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
     forbids: frozenset[Forbidden] = frozenset()  # what in a launcher would do the kernel's job
-    large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly
+    large: tuple[Case, ...] = ()  # for a GPU only: too large for the interpreter
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
     remarks: tuple[Remark, ...] = ()
-    results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
+    results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, which the fields above describe
     requirements: tuple[Requirement, ...] = ()
     compiler_requirements: tuple[
         CompilerRequirement, ...
-    ] = ()  # the judge reports the first broken
-    challenge: str = ""  # break it like this: one sentence for somebody who has solved it
+    ] = ()  # the judge reports the first broken one
+    challenge: str = ""  # how to break it: one sentence for learners who have solved it
     function: PlainFunction | None = None  # None: a launcher of kernels
 
     @property
@@ -360,8 +359,8 @@ class Exercise:
 class Workload:
     """A size at which speed is measured: what is called, and the least work that it takes.
 
-    `operations` counts floating-point operations, on tensor cores where `tensor_cores`;
-    `torch` is the strong baseline, on the arguments as they are.
+    `operations` counts floating-point operations, on tensor cores if `tensor_cores`; `torch` is the
+    strong baseline, called with the arguments as they are.
     """
 
     name: str
@@ -375,8 +374,8 @@ class Workload:
 class Hidden:
     """Cases that only the official grade runs, and speed bars.
 
-    A bar is (fraction, points): who reaches that fraction of the model solution's speed on the
-    same GPU gets the points, as a bonus.
+    A bar is (fraction, points): a submission that reaches this fraction of the model solution's
+    speed on the same GPU gets the points as a bonus.
     """
 
     cases: tuple[Case, ...]
@@ -386,7 +385,7 @@ class Hidden:
 @dataclass(frozen=True)
 class Choice:
     text: str
-    answer: str  # what the course says to somebody who picks it
+    answer: str  # what the course says to learners who pick it
     right: bool = False
 
 
@@ -397,4 +396,4 @@ class Question:
 
 
 class GraderError(Exception):
-    """A fault of ours or of the environment: the submission stays ungraded, never zero."""
+    """A fault of ours or of the environment: the submission stays ungraded and never gets zero."""

@@ -1,6 +1,6 @@
-"""How one submission fared: findings, resources, speed, and the report that holds them.
+"""The result of one submission: findings, resources, speed, and the report with all of them.
 
-Everything here is plain frozen data, and goes to JSON and back without loss.
+Everything here is plain frozen data that converts to JSON and back without loss.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Side:
 class Picture:
     """Where output and reference differ: a small 2D map of cell states, already reduced.
 
-    `rows` holds one string per row, one character per cell: `.` right, `x` wrong value,
-    `o` never stored, `1` to `9` so many tenths wrong. `caption` describes it in words. `shape` are
-    the rows and columns of elements, of which each cell stands for `step`; `block` is the
-    kernel's, 0 along a side that it does not cut. A vector of `elements` is wrapped like text.
-    `sides` are what came out and what was expected; where nearly all is wrong they are in the
-    place of the map, and `rows` is empty.
+    `rows` has one string per row, one character per cell: `.` correct, `x` wrong value, `o` never
+    stored, `1` to `9` that many tenths wrong. `caption` describes it in words. `shape` counts rows
+    and columns of elements; each cell represents `step` of them. `block` is the kernel's block, 0
+    along a side that it does not cut. A vector of `elements` is wrapped like text. `sides` are the
+    actual and the expected output. If nearly all is wrong they replace the map, and `rows` is
+    empty.
     """
 
     rows: tuple[str, ...]
@@ -56,7 +56,7 @@ class Picture:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Picture:
-        """The picture again."""
+        """The picture from its JSON form."""
         known = {name: data[name] for name in ("elements",) if name in data}
         known |= {name: tuple(data[name]) for name in ("shape", "step", "block") if data.get(name)}
         known["sides"] = tuple(
@@ -68,7 +68,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """What each program of a public case did: lines of cells, of which some are `wrong`."""
+    """What each program of a public case did: lines of cells, some of them `wrong`."""
 
     caption: str
     columns: tuple[str, ...]
@@ -88,7 +88,7 @@ class Table:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
-        """The table again."""
+        """The table from its JSON form."""
         rows = tuple(map(tuple, data["rows"]))
         notes = tuple(data["notes"])
         return cls(data["caption"], tuple(data["columns"]), rows, tuple(data["wrong"]), notes)
@@ -106,7 +106,7 @@ class Finding:
     case: str | None = None
     next_step: str = ""
     picture: Picture | None = None
-    original: str = ""  # the untranslated error, where there was one
+    original: str = ""  # the untranslated error, if there was one
     where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
     table: Table | None = None
     facts: tuple[tuple[str, str], ...] = ()  # shape, grid, program, offsets: names and values
@@ -120,7 +120,7 @@ class Finding:
         return " ".join(f"{place}{said}{stop} {self.next_step}".split())
 
     def to_line(self) -> dict[str, Any]:
-        """The six fields of the command line's contract."""
+        """The six fields that the command line promises."""
         return {
             "gate": self.gate,
             "code": self.code,
@@ -136,7 +136,7 @@ class Finding:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:
-        """The finding again; a field that an older one lacks takes its default."""
+        """The finding from its JSON form; a field that older JSON lacks takes its default."""
         picture, table = data.get("picture"), data.get("table")
         drawn = None if picture is None else Picture.from_json(picture)
         listed = None if table is None else Table.from_json(table)
@@ -158,8 +158,9 @@ class KernelResources:
 
 @dataclass(frozen=True)
 class BytesMoved:
-    """What a right submission moves between memory and kernels in a public case, and the model
-    solution.
+    """Bytes that a correct submission and the model solution move in a public case.
+
+    They move between memory and kernels.
     """
 
     case: str
@@ -171,8 +172,8 @@ class BytesMoved:
 class Speed:
     """How fast a submission was, as a share of the model solution's speed on the same GPU.
 
-    `bonus` of `max_bonus` points; both stand beside the points of the parts, never in them.
-    `problem` says why a time is not believed: then there is no bonus.
+    It earns `bonus` of `max_bonus` points, which never count among the points of the parts.
+    `problem` says why the judge does not believe a time: then there is no bonus.
     """
 
     workload: str
@@ -184,7 +185,7 @@ class Speed:
     max_bonus: int
     words: str  # in a tutor's words
     problem: str = ""
-    gpu_seconds: float = 0.0  # that measuring it took, of the model solution, too, where that was
+    gpu_seconds: float = 0.0  # spent on measuring it and, if needed, the model solution
 
     @property
     def told(self) -> str:
@@ -196,13 +197,13 @@ class Speed:
 
 
 def awaits_gpu(gates: Mapping[str, str]) -> bool:
-    """Whether a GPU has still to judge it: right in the interpreter, and run nowhere else."""
+    """Whether a GPU still has to judge it: the interpreter accepts it, and no GPU has run it."""
     return gates.get("interpret") == GateStatus.PASSED and gates.get("gpu") == GateStatus.NOT_RUN
 
 
 @dataclass(frozen=True)
 class Report:
-    """How one submission fared at one exercise."""
+    """The result of one submission to one exercise."""
 
     submission: str
     exercise: str
@@ -218,13 +219,13 @@ class Report:
     resources: tuple[KernelResources, ...] = ()
     public_points: float | None = None  # what the public cases alone are worth
     speed: Speed | None = None  # None: not measured
-    remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
+    remarks: tuple[Finding, ...] = ()  # on correct submissions; they cost nothing
     moved: BytesMoved | None = None  # None: not counted
-    gpu_seconds: float = 0.0  # for which the submission had a GPU; its speed has its own
-    compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
+    gpu_seconds: float = 0.0  # that the submission used a GPU, without those in its `speed`
+    compiled_on_gpu: int = 0  # kernels for whose compilation the GPU waited
 
     def to_line(self) -> dict[str, Any]:
-        """One line of `tilewise grade --json`; what was not measured or found is left out."""
+        """One line of `tilewise grade --json`, without what was not measured or found."""
         measured: dict[str, Any] = {} if self.speed is None else {"speed": asdict(self.speed)}
         if self.gpu_seconds:
             measured["gpu_seconds"] = self.gpu_seconds
@@ -245,12 +246,12 @@ class Report:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Every field, as plain JSON: what the client, the marks and the grades are read from."""
+        """Every field, as plain JSON, for the client, the marks and the grades."""
         return dict(_plain(asdict(self)))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """The report again; a field that an older one lacks takes its default."""
+        """The report from its JSON form; a field that older JSON lacks takes its default."""
         speed, moved = data.get("speed"), data.get("moved")
         return cls(
             **{
@@ -270,7 +271,7 @@ class Report:
 
 
 def _plain(value: Any) -> Any:
-    """The same with lists for tuples and strings for members of an enumeration."""
+    """The value with lists for tuples and strings for members of an enumeration."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -279,13 +280,13 @@ def _plain(value: Any) -> Any:
 
 
 def _known(kind: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the data that are fields of a dataclass."""
+    """The entries of the data that are fields of a dataclass."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in data.items() if name in names}
 
 
 def ungraded_finding(error: Exception) -> Finding:
-    """A fault of ours, said plainly; it costs the learner nothing."""
+    """A finding that states a fault of ours plainly; it costs the learner nothing."""
     return Finding(
         gate="judge",
         code="could-not-grade",

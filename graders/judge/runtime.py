@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
-IDLE_FOR_SECOND = 4  # processors, from which on a second process that compiles is of use
+IDLE_FOR_SECOND = 4  # processors that make a second compiling process worthwhile
 
 
 class Runtime:
-    """Processes start and cases are prepared when they are first asked for; `close` ends them.
+    """Starts processes and prepares cases when they are first asked for; `close` ends them.
 
     The settings are those of `Judge`.
     """
@@ -51,7 +51,7 @@ class Runtime:
         self.allow_unsandboxed = allow_unsandboxed
         self.timed = timed
         self._secret = secret or secrets.token_bytes(32)
-        self.deadline = Deadline()  # of the submission that is judged
+        self.deadline = Deadline()  # of the submission that is being judged
         self._processes = ExitStack()
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
@@ -75,8 +75,8 @@ class Runtime:
     def warm(self, second: bool = False) -> None:
         """Start every process that a submission needs, all of them at once.
 
-        second: another one that compiles, too, where there is a GPU to be waited for, and where
-        processors are idle.
+        second: start a second process that compiles, too, if a GPU would have to wait for the first
+        and processors are idle.
         """
         with ThreadPoolExecutor(4, thread_name_prefix="start") as threads:
             if second and self.has_gpu and idle_processors() >= IDLE_FOR_SECOND:
@@ -84,7 +84,7 @@ class Runtime:
             running = threads.submit(self.workers, "cpu")
             compiling = threads.submit(self.compiler)
             if self.has_gpu:
-                threads.submit(self.workers, "cuda")  # what is wrong there the gate *gpu* says
+                threads.submit(self.workers, "cuda")  # the gate *gpu* reports what fails there
             running.result()
             compiling.result()
 
@@ -94,7 +94,7 @@ class Runtime:
         return (0, 0) if workers is None else workers.progress
 
     def workers(self, device: Literal["cpu", "cuda"]) -> Workers:
-        """Jailed workers; raises GraderError where an official grade has too weak a sandbox."""
+        """Jailed workers; raises GraderError if the sandbox is too weak for an official grade."""
         with self._starting[device]:
             if device not in self._workers:
                 self._workers[device] = self._processes.enter_context(_made_for(device))
@@ -114,11 +114,11 @@ class Runtime:
         with self._starting["compiler"]:
             if self._compiler is None:
                 self._compiler = self._processes.enter_context(CompileWorker())
-                self._compiler.ptxas(90)  # asking for anything starts the process
+                self._compiler.ptxas(90)  # any request starts the process
             return self._compiler
 
     def second_compiler(self) -> CompileWorker | None:
-        """Another process that compiles, if `warm` has started one."""
+        """The second process that compiles, if `warm` has started one."""
         return self._second_compiler
 
     def _start_second_compiler(self) -> None:
@@ -128,9 +128,9 @@ class Runtime:
             self._second_compiler = second
 
     def stopwatch(self) -> Stopwatch:
-        """What times submissions on the GPU of this machine."""
+        """The object that times submissions on the GPU of this machine."""
         if self._stopwatch is None:
-            from graders.judge.speed.gate import Stopwatch  # nobody without a GPU waits for it
+            from graders.judge.speed.gate import Stopwatch  # imported late: only a GPU needs it
 
             workers = self.workers("cuda")
             assert isinstance(workers, WatchedWorkers)
@@ -138,13 +138,13 @@ class Runtime:
         return self._stopwatch
 
     def stop_building(self) -> None:
-        """End what is compiled ahead for a GPU: the submission will not come to it."""
+        """End the compilations ahead for a GPU: the submission will not reach it."""
         workers = self._workers.get("cuda")
         if workers is not None:
             workers.stop_building()
 
     def cases(self, exercise: Exercise, hidden: bool = False) -> list[Prepared]:
-        """The public or the hidden cases of an exercise, with the same numbers for everybody."""
+        """The public or hidden cases of an exercise, with the same numbers for all submissions."""
         key = exercise.name, hidden
         if key not in self._prepared:
             with not_counted():
@@ -153,7 +153,7 @@ class Runtime:
         return self._prepared[key]
 
     def calls(self, exercise: Exercise, source: str, hidden: bool = False) -> list[Call]:
-        """The calls of a plain function, with arguments that no other submission is given."""
+        """The calls of a plain function, with arguments that no other submission gets."""
         assert exercise.function is not None
         seed = seed_of(self._secret, exercise.name, source, hidden)
         return made_calls(exercise, exercise.function, self._cases(exercise, hidden), seed)
@@ -168,7 +168,7 @@ class Runtime:
         return known.cases if hidden and known is not None else exercise.cases
 
     def large_cases(self, exercise: Exercise) -> list[Prepared]:
-        """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
+        """The cases for a GPU only. Only one exercise's are cached: they fill much memory."""
         name, large = self._prepared_large
         if name != exercise.name:
             with not_counted():
@@ -180,7 +180,7 @@ class Runtime:
         """What the launcher asks for, in every public or in every hidden case."""
         if self._compiler is None:
             self.warm()
-        self.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
+        self.workers("cpu")  # raises without a sandbox: untrusted Python runs next
         cases = [*self._cases(exercise, hidden)]
         gpu = None
         if self.has_gpu:
@@ -196,7 +196,7 @@ class Runtime:
         return capture(submission, exercise, cases, self.compiler(), gpu, hidden=True)
 
     def tier_for_report(self) -> str:
-        """The sandbox tier as a report states it; "none" where no sandbox was to be had."""
+        """The sandbox tier as a report states it; "none" if no sandbox was available."""
         try:
             tier = self.workers("cpu").tier
         except GraderError:  # nothing ran, so nothing needed a sandbox
@@ -210,5 +210,5 @@ def _made_for(device: protocol.Device) -> Workers:
         return Workers()
     try:
         return WatchedWorkers(capability=gpu_capability()[1])
-    except (AssertionError, RuntimeError):  # torch says that there is a GPU and cannot reach it
+    except (AssertionError, RuntimeError):  # torch reports a GPU and cannot reach it
         return WatchedWorkers()

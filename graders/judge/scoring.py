@@ -7,7 +7,7 @@ from collections.abc import Set
 from graders.judge.records import Exercise
 from graders.judge.report import Verdict
 
-WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
+WASTEFUL_SHARE = 0.5  # of the points, for correct values with too much traffic
 
 
 def points(
@@ -15,8 +15,8 @@ def points(
 ) -> float | None:
     """The points of the parts that passed, times a share; None when ungraded.
 
-    share: what the gates that failed leave (`Gate.keeps`). A submission that fails in its core
-    has no points.
+    share: what the failed gates leave (`Gate.keeps`). A submission that fails in its core part gets
+    no points.
     """
     if verdict is Verdict.UNGRADED:
         return None

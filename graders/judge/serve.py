@@ -1,12 +1,11 @@
 """The judge as a process: one JSON request per line in, one JSON answer per line out.
 
-`triton_util` talks to it over a pipe and imports nothing of it, so the trust boundary is
-a process boundary. Requests: `check` (exercise, source, name), `passed` (what to show of what is
-right: exercise, source), `speed` (as `check`, and folder, seconds, compiled), `hints` (exercise),
-`quiz` (lesson), `exercises`, `warm` (start every process now), `prediction` (name),
-`model_answer` (case_study). An answer is `{"ok": true, …}` or
-`{"ok": false, "error": …}`; before it may come lines of the form
-`{"progress": [cases done, cases]}`.
+`triton_util` talks to it over a pipe and imports none of it, so the trust boundary is a process
+boundary. Requests: `check` (exercise, source, name), `passed` (what to show of a correct kernel:
+exercise, source), `speed` (as `check`, and folder, seconds, compiled), `hints` (exercise), `quiz`
+(lesson), `exercises`, `warm` (start every process now), `prediction` (name), `model_answer`
+(case_study). An answer is `{"ok": true, …}` or `{"ok": false, "error": …}`. Lines of the form
+`{"progress": [cases done, cases]}` may precede it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.loading import SubmissionError, from_text
 
 Answer = dict[str, Any]
-TELL_SECONDS = 0.25  # between two words on how far a check is
+TELL_SECONDS = 0.25  # between two progress lines of a check
 
 
 class Server:
@@ -71,7 +70,7 @@ class Server:
         return {"report": self.judge.judge_text(request["source"], exercise, name).to_json()}
 
     def _passed(self, request: Answer) -> Answer:
-        """What to show of a kernel that is right, beside its verdict."""
+        """What to show of a correct kernel, next to its verdict."""
         exercise = discovery.exercise(request["exercise"])
         submission = from_text(request["source"], exercise, "<notebook>")
         return {
@@ -80,9 +79,9 @@ class Server:
         }
 
     def _speed(self, request: Answer) -> Answer:
-        """How fast a submission is: times on a GPU, else what is known without one.
+        """How fast a submission is: times on a GPU, or what is known without one.
 
-        Empty for an exercise without a workload; `plain` if that is because it is plain Python.
+        Empty for an exercise without a workload; `plain` if it has none because it is plain Python.
         """
         exercise = discovery.exercise(request["exercise"])
         work = discovery.workload(exercise.name)
@@ -158,7 +157,7 @@ def _refusal(error: str) -> Answer:
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answer until the requests end."""
+    """Answer requests until they end."""
 
     def say(answer: Answer) -> None:
         answers.write(json.dumps(answer) + "\n")
@@ -179,11 +178,11 @@ def serve(requests: TextIO, answers: TextIO) -> None:
 
 @contextmanager
 def _telling(judge: Judge, say: Callable[[Answer], None]) -> Iterator[None]:
-    """While this lasts, say how many cases are done, whenever there are more of them."""
+    """While the context is open, report how many cases are done whenever that number grows."""
     over = threading.Event()
 
     def watch() -> None:
-        told = judge.progress()  # those of the request before
+        told = judge.progress()  # the cases of the previous request
         while not over.wait(TELL_SECONDS):
             now = judge.progress()
             if now != told and now[1]:
@@ -200,7 +199,7 @@ def _telling(judge: Judge, say: Callable[[Answer], None]) -> Iterator[None]:
 
 
 def main() -> None:
-    """Keep the real standard output for answers: whatever else is printed goes to stderr."""
+    """Reserve the real standard output for answers; everything else printed goes to stderr."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     serve(sys.stdin, answers)

@@ -1,5 +1,5 @@
-"""One GPU for a whole class: `tilewise serve`, a fair queue behind HTTP in front of Dask workers.
+"""`tilewise serve` shares one GPU with a class: an HTTP server, a fair queue and Dask workers.
 
-`queue` decides whose turn it is, `dispatching` hands jobs to `workers`, `http` speaks to learners,
-`identity` says who they are, `outgoing` what may leave, and `board` shows who is fast.
+`queue` decides whose turn it is, `dispatching` sends jobs to `workers`, `http` answers learners,
+`identity` identifies them, `outgoing` limits what is sent out, and `board` shows who is fast.
 """

@@ -1,4 +1,4 @@
-"""The addresses of the service, and the pages that a browser opens."""
+"""The URLs of the service, and the pages that a browser opens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from graders.service.http import (
 
 
 class BoardHandler(LearnerHandler):
-    """One's own place on the board: look, join, leave."""
+    """The learner's own place on the board: get it, join, leave."""
 
     def _board(self) -> Board:
         if self.service.board is None:
@@ -32,7 +32,7 @@ class BoardHandler(LearnerHandler):
         self.finish({"name": self._board().name_of(self.learner), "page": self._board().page()})
 
     def post(self) -> None:
-        self.data()  # JSON only: what a form of another site cannot send
+        self.data()  # JSON only, which a form on another site cannot send
         self.finish({"name": self._board().join(self.learner)})
 
     def delete(self) -> None:
@@ -41,13 +41,13 @@ class BoardHandler(LearnerHandler):
 
 
 class BoardPage(LearnerHandler):
-    """The board for a browser without a hub, which asks for the token as a password."""
+    """The board page without a hub: the browser asks for the token as a password."""
 
     def token(self, header: str) -> str:
         return password_in(header)
 
     def secret(self) -> str:
-        return "-" * 32  # who looks at the board with the shared token has no place of their own
+        return "-" * 32  # a viewer with the shared token has no place on the board
 
     def unknown(self) -> None:
         self.set_header("WWW-Authenticate", 'Basic realm="token of the class", charset="UTF-8"')
@@ -61,7 +61,7 @@ class BoardPage(LearnerHandler):
 
 
 def password_in(header: str) -> str:
-    """The password of basic authentication, or ""."""
+    """Return the password of basic authentication, or ""."""
     kind, _, value = header.partition(" ")
     try:
         given = base64.b64decode(value, validate=True).decode() if kind.lower() == "basic" else ""
@@ -71,7 +71,7 @@ def password_in(header: str) -> str:
 
 
 def hub_pages(hub: Any, prefix: str) -> list[Any]:
-    """The board for a browser that has logged in at the hub."""
+    """Return the handlers of the board page for browsers that are logged in at the hub."""
     from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated
 
     class HubBoardPage(HubOAuthenticated, ServiceHandler):  # type: ignore[misc]
@@ -92,7 +92,7 @@ def hub_pages(hub: Any, prefix: str) -> list[Any]:
 def application(
     service: ClassService, prefix: str = "/", hub: Any = None, cookie_secret: bytes = b""
 ) -> web.Application:
-    """The service below `prefix`; `hub` is the HubOAuth of a service of JupyterHub."""
+    """Return the application below `prefix`; `hub` is the HubOAuth of a JupyterHub service."""
     shared = {"service": service}
     routes: list[Any] = [
         (f"{prefix}health", HealthHandler, shared),
@@ -110,13 +110,13 @@ def application(
         routes,
         default_handler_class=NotFound,
         default_handler_args=shared,
-        log_function=lambda handler: None,  # addresses hold ids, and who asked when is private
+        log_function=lambda handler: None,  # no log: ids and request times are private
         cookie_secret=cookie_secret,
     )
 
 
 class NotFound(ServiceHandler):
-    """Any other address."""
+    """Answers every other URL."""
 
     def prepare(self) -> None:
         raise web.HTTPError(404)

@@ -1,7 +1,7 @@
-"""The optional board of a class: how fast, and how many bytes moved, under an invented name.
+"""The optional board of a class: speed and bytes moved, under invented names.
 
-Nobody is on it who has not joined, and leaving removes all. The file knows learners by a keyed
-digest, so that it alone tells nobody's name.
+It shows only learners who have joined, and leaving removes all their data. The file identifies
+learners by a keyed digest, so it does not reveal names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from graders.judge import discovery
 from triton_util.theme import variables_css
 
-FEWEST = 3  # learners at an exercise before the board shows it: one alone is no secret
+FEWEST = 3  # the board shows an exercise from this many learners on: one alone is not anonymous
 COLOURS = "amber azure coral copper crimson golden indigo jade lilac olive pearl ruby scarlet teal"
 ANIMALS = (
     "badger beaver bittern buzzard condor crane dolphin egret falcon ferret gecko heron ibex "
@@ -29,7 +29,7 @@ ANIMALS = (
 
 
 class Board:
-    """The board in a file that only its owner can read; written whole after each change."""
+    """The board, in a file that only its owner can read; each change rewrites the whole file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -40,12 +40,12 @@ class Board:
             self._salt, self._places = str(data["salt"]), dict(data["places"])
 
     def name_of(self, learner: str) -> str | None:
-        """The invented name of a learner who has joined."""
+        """Return the invented name of a learner; None if they have not joined."""
         place = self._places.get(self._key(learner))
         return None if place is None else str(place["name"])
 
     def join(self, learner: str) -> str:
-        """Put a learner on the board; the name is drawn, so that it neither tells nor offends."""
+        """Add a learner to the board; a random name is neither revealing nor offensive."""
         name = self.name_of(learner)
         if name is None:
             name = self._draw()
@@ -54,12 +54,12 @@ class Board:
         return name
 
     def leave(self, learner: str) -> None:
-        """Forget a learner, results and name."""
+        """Remove a learner's results and name."""
         if self._places.pop(self._key(learner), None) is not None:
             self._write()
 
     def record(self, learner: str, answer: Mapping[str, Any]) -> None:
-        """Keep what a passed check says of a learner who has joined, where it is their best."""
+        """Store the figures of a passed check, if the learner has joined and it is their best."""
         place = self._places.get(self._key(learner))
         report = answer["report"]
         found = _figures(answer)
@@ -72,7 +72,7 @@ class Board:
             self._write()
 
     def rows(self, exercise: str) -> list[tuple[str, float | None, float | None]]:
-        """(name, share of the model solution's speed, its bytes as a share), fastest first."""
+        """Return (name, speed, bytes) relative to the model solution's, fastest first."""
         rows = []
         for place in self._places.values():
             best = place["best"].get(exercise)
@@ -83,7 +83,7 @@ class Board:
         return sorted(rows, key=lambda row: (-(row[1] or 0.0), row[2] or float("inf"), row[0]))
 
     def page(self) -> str:
-        """The board as a page that loads nothing and runs nothing."""
+        """Return the board as a page that loads nothing and runs no scripts."""
         parts = [part for name in discovery.exercises() for part in self._table(name)]
         none = f"<p>Nothing yet: an exercise is shown once {FEWEST} who have joined passed it.</p>"
         return _PAGE.format(style=_STYLE, body="".join(parts) or none)
@@ -118,7 +118,7 @@ class Board:
 
 
 def _figures(answer: Mapping[str, Any]) -> dict[str, float]:
-    """Speed and bytes as shares of the model solution's, where they are known."""
+    """Return speed and bytes relative to the model solution's, if they are known."""
     found: dict[str, float] = {}
     moved = answer["report"].get("moved")
     if moved and moved["model"] > 0:

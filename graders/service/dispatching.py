@@ -1,4 +1,4 @@
-"""Hands checks to workers as these become free, and their reports back to the queue."""
+"""Sends checks to free workers, and returns their reports to the queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graders.service.outgoing import cleaned, ungraded
 from graders.service.queue import FairQueue, ServiceJob
 from graders.service.workers import CheckWorkers, WorkerLost
 
-LOOK_SECONDS = 1.0  # between two looks at how many workers there are
+LOOK_SECONDS = 1.0  # between two counts of the workers
 log = logging.getLogger("tilewise.serve")
 Done = Callable[[ServiceJob], None]
 
@@ -21,7 +21,7 @@ Done = Callable[[ServiceJob], None]
 class Dispatcher:
     """Keeps every worker busy, with one check each.
 
-    `done` is told of each check that has its report, before the learner is.
+    `done` is called for each check that has its report, before the learner gets it.
     """
 
     def __init__(
@@ -39,22 +39,22 @@ class Dispatcher:
 
     @property
     def slots(self) -> int:
-        """How many checks can run at once."""
+        """Return how many checks can run at once."""
         return self._workers.slots
 
     async def watch(self) -> None:
-        """Follow workers that come and go, until cancelled."""
+        """Update the number of workers, which come and go, until cancelled."""
         while True:
             try:
                 await self._workers.look()
-            except (OSError, TimeoutError) as error:  # a scheduler that starts again comes back
+            except (OSError, TimeoutError) as error:  # the scheduler may be restarting
                 log.warning("the scheduler does not answer: %r", error)
             self.pump()
             self.queue.forget_old(self.clock())
             await asyncio.sleep(LOOK_SECONDS)
 
     def pump(self) -> None:
-        """Start what can be started."""
+        """Start as many waiting checks as workers are free."""
         while self.queue.running < self.slots:
             job = self.queue.next(self.clock())
             if job is None:
@@ -77,7 +77,7 @@ class Dispatcher:
             self._give_up(job, f"it had a worker for {seconds:.0f} s and came to no end", "late")
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # its words could be the submission's: only the log has them
+        except Exception as error:  # its text may be the submission's: only for the log
             log.error("a check failed with a fault of ours: %r", error)
             self._give_up(job, f"the judge failed ({type(error).__name__})", "faults")
         finally:
@@ -100,18 +100,18 @@ class Dispatcher:
         self.queue.finish(job, answer, self.clock())
         try:
             self.done(job)
-        except Exception as error:  # a board that cannot be written costs nobody a report
+        except Exception as error:  # the report must arrive even if the board cannot be written
             log.error("a result could not be put on the board: %r", error)
         self.wake(job)
 
     def wake(self, job: ServiceJob) -> None:
-        """Let those who wait for news of a check look again."""
+        """Wake all requests that wait for news of a check."""
         event = self._waking.pop(job.id, None)
         if event is not None:
             event.set()
 
     async def news(self, job: ServiceJob, seconds: float) -> None:
-        """Wait until the state of a check changes, or the time is over."""
+        """Wait until the state of a check changes, or until the time is over."""
         event = self._waking.setdefault(job.id, asyncio.Event())
         try:
             await asyncio.wait_for(event.wait(), seconds)
@@ -119,7 +119,7 @@ class Dispatcher:
             self._waking.pop(job.id, None)
 
     async def close(self) -> None:
-        """Let go of what runs."""
+        """Cancel all running checks."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,14 +1,14 @@
 """The service over HTTP: JSON for `check(..., gpu=True)`, and the page of the board.
 
     POST   api/jobs        {"exercise", "source", "key"} → {"id", "state", …}
-    GET    api/jobs/ID     how far it is, or its report; ?wait=SECONDS waits for news
-    DELETE api/jobs/ID     take it back
-    GET    api/status      workers and checks that wait
-    GET, POST, DELETE api/board   one's own place on the board: look, join, leave
+    GET    api/jobs/ID     its progress, or its report; ?wait=SECONDS waits for news
+    DELETE api/jobs/ID     withdraw it
+    GET    api/status      number of workers and of waiting checks
+    GET, POST, DELETE api/board   the learner's own place on the board: get it, join, leave
     GET    board           the page
-    GET    health          for whoever watches the service; asks for no token
+    GET    health          for monitoring; needs no token
 
-Only a token in the header opens `api/`, never a cookie: so no page of another site can use it.
+`api/` accepts only a token in the header, not a cookie: no page of another site can use it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ HEADERS = {
 
 @dataclass
 class ClassService:
-    """What the handlers share."""
+    """The objects that all handlers share."""
 
     dispatcher: Dispatcher
     identities: Identities
@@ -63,7 +63,7 @@ class ClassService:
 
 
 class ServiceHandler(web.RequestHandler):
-    """Headers, errors as JSON, and nothing about the program that answers."""
+    """Base handler: sets headers, sends errors as JSON, and hides the server's name."""
 
     def initialize(self, service: ClassService) -> None:
         self.service = service
@@ -93,7 +93,7 @@ class ServiceHandler(web.RequestHandler):
 
 
 class LearnerHandler(ServiceHandler):
-    """For learners only: `self.learner` is whose token it is."""
+    """Base handler for learners: `self.learner` is the owner of the token."""
 
     async def prepare(self) -> None:
         token = self.token(self.request.headers.get("Authorization", ""))
@@ -112,7 +112,7 @@ class LearnerHandler(ServiceHandler):
         self.refuse(NotTaken(403, "This token opens nothing here: ask your instructor."))
 
     def data(self) -> dict[str, Any]:
-        """The JSON object that was sent, or an error."""
+        """Return the JSON object that was sent; raises an HTTP error."""
         kind = self.request.headers.get("Content-Type", "").partition(";")[0].strip()
         if kind != JSON_TYPE:
             raise web.HTTPError(415)
@@ -126,7 +126,7 @@ class LearnerHandler(ServiceHandler):
 
 
 class JobsHandler(LearnerHandler):
-    """Takes checks."""
+    """Accepts checks."""
 
     def post(self) -> None:
         try:
@@ -153,7 +153,7 @@ class JobsHandler(LearnerHandler):
 
 
 class JobHandler(LearnerHandler):
-    """Says how far a check is. For anybody but its learner it does not exist."""
+    """Reports the progress of a check. Other learners get "not found"."""
 
     def _job(self, job_id: str) -> ServiceJob | None:
         job = self.queue.of(self.learner, job_id)
@@ -169,7 +169,7 @@ class JobHandler(LearnerHandler):
             seconds = float(self.get_query_argument("wait", "0"))
         except ValueError:
             raise web.HTTPError(400) from None
-        if job.state != "done" and seconds > 0:  # false for nan too
+        if job.state != "done" and seconds > 0:  # also false for nan
             await self.service.dispatcher.news(job, min(seconds, LONGEST_WAIT))
         self.finish(told(job, self.service))
 
@@ -183,7 +183,7 @@ class JobHandler(LearnerHandler):
 
 
 def told(job: ServiceJob, service: ClassService) -> dict[str, Any]:
-    """What a learner may know of a check of theirs."""
+    """Return what a learner may know of their own check."""
     said: dict[str, Any] = {"id": job.id, "state": job.state}
     if job.state == "done":
         return said | {"answer": job.answer}
@@ -199,7 +199,7 @@ def told(job: ServiceJob, service: ClassService) -> dict[str, Any]:
 
 
 class StatusHandler(LearnerHandler):
-    """How busy the service is."""
+    """Reports how busy the service is."""
 
     def get(self) -> None:
         queue, slots = self.queue, self.service.dispatcher.slots
@@ -207,14 +207,14 @@ class StatusHandler(LearnerHandler):
 
 
 class HealthHandler(ServiceHandler):
-    """Whether the service answers."""
+    """Answers if the service runs."""
 
     def get(self) -> None:
         self.finish({"ok": True})
 
 
 class LimitedServer(HTTPServer):
-    """No more connections than memory and descriptors allow: the next ones get an error."""
+    """Limits connections to what memory and descriptors allow; further ones get an error."""
 
     most = 1000
 
@@ -226,9 +226,9 @@ class LimitedServer(HTTPServer):
 
 
 def serve_http(app: web.Application, service: ClassService, port: int, address: str) -> HTTPServer:
-    """Listen there; slow and large requests are cut off by the service's limits."""
+    """Listen on this address; the service's limits cut off slow and large requests."""
     limits = service.queue.limits
-    discovery.exercises()  # read now: the first learner would wait for it, and everybody else
+    discovery.exercises()  # read now, so that the first request does not block all others
     server = LimitedServer(
         app,
         max_header_size=16_384,

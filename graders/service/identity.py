@@ -1,8 +1,8 @@
-"""Who asks: the hub's user behind a token, or a learner of the class file.
+"""Identifies who sends a request: a user of the hub, or a learner in the class file.
 
-An identity comes from a token and from nothing else that a request says. The one exception is the
-shared token of a class: whoever has it is told from the others by a secret that each learner's
-own machine drew, and nobody can take the place of somebody whose secret they do not know.
+An identity comes only from the token. The one exception is the shared token of a class: its users
+are distinguished by a secret that each learner's own machine drew. Without that secret,
+another user cannot take the learner's identity.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Protocol
 
-SHARED = "shared:"  # how the names of learners begin who have the token of a class
-AT_ONCE = 16  # questions to the hub: wrong tokens by the thousand shall not stop it
+SHARED = "shared:"  # prefix of the names of learners with the shared token
+AT_ONCE = 16  # requests to the hub: thousands of wrong tokens must not overload it
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,128}")
 _HEADER = re.compile(r"(?:token|bearer) +([A-Za-z0-9._~+/=-]{8,512})", re.IGNORECASE)
 
 
 def token_in(header: str) -> str:
-    """The token of an Authorization header, or ""."""
+    """Return the token of an Authorization header, or ""."""
     found = _HEADER.fullmatch(header.strip())
     return found[1] if found else ""
 
 
 class Identities(Protocol):
-    """Tells whose a token is."""
+    """Finds the owner of a token."""
 
     async def learner(self, token: str, secret: str) -> str | None:
-        """An opaque name of the learner, always the same; None for nobody of this class.
+        """Return an opaque, stable name of the learner; None if not in this class.
 
         secret: what the learner's machine drew, or "".
         """
@@ -54,7 +54,7 @@ class ClassFile:
         self._names = {_digest(token): name for name, token in self.learners.items()}
 
     async def learner(self, token: str, secret: str) -> str | None:
-        # by digest: how long it takes says nothing about how much of a token was right
+        # by digest: the time does not reveal how much of a token was correct
         name = self._names.get(_digest(token))
         if name is not None:
             return f"class:{name}"
@@ -64,7 +64,7 @@ class ClassFile:
 
 
 def write_class_file(path: Path, names: Iterable[str], shared: bool) -> None:
-    """Make the file, or add learners to it; tokens that are there stay."""
+    """Make the file, or add learners to it; existing tokens stay."""
     data: dict[str, Any] = {"shared": "", "learners": {}}
     if path.exists():
         data |= json.loads(path.read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def write_class_file(path: Path, names: Iterable[str], shared: bool) -> None:
 class HubTokens:
     """Users of a JupyterHub whose token has the scope to reach this service.
 
-    What the hub says is remembered for a minute, so a token that was withdrawn works so long.
+    The hub's answers are cached for a minute, so a revoked token still works that long.
     """
 
     def __init__(self, hub: Any) -> None:
@@ -96,8 +96,8 @@ class HubTokens:
             return self.of_model(await self._hub.user_for_token(token, sync=False))
 
     def of_model(self, model: dict[str, Any] | None) -> str | None:
-        """The learner of what the hub says about a token or a cookie."""
-        if model is None or model.get("kind") != "user":  # a service is no learner
+        """Return the learner in the hub's answer about a token or a cookie."""
+        if model is None or model.get("kind") != "user":  # a service is not a learner
             return None
         if not self._hub.check_scopes(self._hub.access_scopes, model):
             return None
@@ -105,9 +105,9 @@ class HubTokens:
 
 
 def client_of(learner: str, address: str) -> str:
-    """Who has a turn: the learner, or everybody who uses the shared token from that address.
+    """Return who gets a turn: the learner, or all users of the shared token at that address.
 
-    One machine can draw as many secrets as it likes, and has a whole network of IPv6.
+    One machine can draw any number of secrets, and can use a whole IPv6 network.
     """
     if not learner.startswith(SHARED):
         return learner

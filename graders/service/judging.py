@@ -1,4 +1,4 @@
-"""What a worker does: judge one check with the public cases, and time what is right."""
+"""A worker's task: judges one check with the public cases, and times correct submissions."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from graders.judge.submission.loading import from_text
 from triton_util.bench import find_gpu
 from triton_util.bench.speed_comparison import MINE, MODEL, Runner, SpeedComparison
 
-UNCOUNTED = ((1.0, 0),)  # a bar that is worth nothing: speed is told here, and never graded
+UNCOUNTED = ((1.0, 0),)  # a bar worth 0 points: speed is shown here, but not graded
 _judge: Judge | None = None
 _one_at_a_time = threading.Lock()
 
 
 def judge_check(exercise: str, source: str) -> dict[str, Any]:
-    """Judge a learner's source: `report`, and `speed` where a GPU ran it and it is right.
+    """Judge a learner's source; return `report`, and `speed` if it is correct and ran on a GPU.
 
-    No hidden case is ever prepared, so nothing of one can be in the answer. A stranger's Python
-    runs, so nothing runs here without a sandbox of tier A.
+    It prepares no hidden cases, so the answer cannot contain data of one. It runs untrusted
+    Python, so it requires a sandbox of tier A.
     """
     with _one_at_a_time:
         judge, record = _warm(), discovery.exercise(exercise)
@@ -37,7 +37,7 @@ def judge_check(exercise: str, source: str) -> dict[str, Any]:
 
 
 def _warm() -> Judge:
-    """The one judge of this process; its warm processes serve all checks."""
+    """Return the only judge of this process; its warm processes serve all checks."""
     global _judge
     if _judge is None:
         judge = Judge("all")
@@ -59,7 +59,7 @@ def _require_sandbox(judge: Judge) -> None:
 
 
 def _speed(judge: Judge, source: str, exercise: Exercise, report: Report) -> SpeedComparison | None:
-    """The time of a right submission in the sandbox, beside the model solution's."""
+    """Time a correct submission in the sandbox, beside the model solution."""
     work = discovery.workload(exercise.name)
     if report.gates.get("gpu") is not GateStatus.PASSED or work is None:
         return None
@@ -94,7 +94,7 @@ def _runners(speed: Speed) -> tuple[Runner, ...]:
 
 
 def prepare() -> dict[str, str]:
-    """Start this worker's judge before the first learner waits for it: its GPU and its tier."""
+    """Start this worker's judge before the first check; return its GPU and its tier."""
     with _one_at_a_time:
         judge = _warm()
         judge.warm()

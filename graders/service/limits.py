@@ -1,4 +1,4 @@
-"""How much a learner, and the whole class, may ask of the service."""
+"""Limits on the requests of each learner and of the whole class."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import dataclass
 class ServiceLimits:
     """The limits of one service; times in seconds.
 
-    A learner may have `waiting_each` checks in the queue and ask for `per_hour`, of which `burst`
-    at once. An address from which a shared token is used may have as much as
-    `learners_per_address` of them. `running` is how long one check may have a worker, `kept` how
-    long its report waits to be fetched.
+    A learner may have `waiting_each` checks in the queue and submit `per_hour`, `burst` of them at
+    once. An address that uses a shared token may have as much as `learners_per_address` learners.
+    `running` is how long one check may use a worker, `kept` how long its report stays available.
     """
 
     waiting: int = 2000
@@ -38,9 +37,9 @@ class _Bucket:
 
 
 class Rate:
-    """Token buckets by name: `burst` at once, and `per_second` more as time goes by.
+    """Token buckets by name: `burst` at once, and `per_second` more over time.
 
-    Those that are full again are forgotten, so that names cost no memory for ever.
+    Buckets that are full again are removed, so that old names use no memory.
     """
 
     def __init__(self, per_second: float, burst: int) -> None:
@@ -49,7 +48,7 @@ class Rate:
         self._swept = 0.0
 
     def take(self, name: str, now: float) -> float:
-        """Take one; 0.0 if there was one, else the seconds until there is."""
+        """Take one token; return 0.0 if there was one, else the seconds until there is one."""
         bucket = self._filled(name, now)
         if bucket.left < 1:
             return (1 - bucket.left) / self._per_second

@@ -1,4 +1,4 @@
-"""What may leave the service: a report of known fields, bounded, in plain characters."""
+"""Cleans what the service sends out: reports with known fields, limited size, plain text."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NAME = "<notebook>"
 
 
 def cleaned(answer: Mapping[str, Any], exercise: str) -> dict[str, Any]:
-    """The report of a worker as its learner may have it, and the speed beside it.
+    """Return a worker's report in the form for its learner, with the speed beside it.
 
-    A worker's answer is read field by field: what no report has is dropped, and an answer that is
-    none raises.
+    A worker's answer is read field by field: unknown fields are dropped, and a malformed answer
+    raises an error.
     """
     report = Report.from_json(_bounded(answer["report"]))
     if report.exercise != exercise:
@@ -34,7 +34,7 @@ def cleaned(answer: Mapping[str, Any], exercise: str) -> dict[str, Any]:
 
 
 def ungraded(exercise: str, why: str) -> dict[str, Any]:
-    """The answer where nothing was judged, which is never the learner's fault."""
+    """Return the answer for a check that was not judged, which is never the learner's fault."""
     record = discovery.exercise(exercise)
     report = Report(
         NAME,
@@ -51,7 +51,7 @@ def ungraded(exercise: str, why: str) -> dict[str, Any]:
 
 
 def _bounded(value: Any, depth: int = 0) -> Any:
-    """Plain JSON data without control characters, and of a size that a card can show."""
+    """Return plain JSON data without control characters, small enough for a card."""
     if depth > DEEPEST:
         raise GraderError("the answer is nested too deeply")
     if isinstance(value, str):

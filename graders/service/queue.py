@@ -1,10 +1,10 @@
-"""Whose turn it is: clients in a ring, in each its learners in a ring, each with a line of checks.
+"""A fair queue: a ring of clients, each with a ring of learners, each with a line of checks.
 
-A state machine without clock, network or threads: each call says what time it is. A learner with a
-token is a client. Learners who share a token and come from one address are one client together,
-because one of them can pretend to be many. A learner is in the client's ring while a check of
-theirs waits and none runs. A client goes to the end of the ring after each turn: whatever names its
-checks come under, they delay another client's first check by one.
+It is a state machine without clock, network or threads: each call passes the time. A learner with
+a token is a client. Learners who share a token at one address are one client together, because one
+of them can pretend to be many. A learner is in the client's ring while they have a waiting check
+and no running one. A client goes to the end of the ring after each turn. So a client delays another
+client's first check by one check at most, under any number of names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ServiceJob:
 
 @dataclass
 class _Line:
-    client: str = ""  # in whose ring the learner stands
+    client: str = ""  # whose ring contains the learner
     waiting: deque[ServiceJob] = field(default_factory=deque)
     running: ServiceJob | None = None
     done: deque[ServiceJob] = field(default_factory=deque)
@@ -50,7 +50,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class NotTaken(Exception):  # noqa: N818 - an answer, not a fault
-    """Why a check was not taken, in one line, and when to come again (seconds)."""
+    """Why a check was not accepted, in one line, and when to try again (seconds)."""
 
     status: int
     message: str
@@ -58,9 +58,10 @@ class NotTaken(Exception):  # noqa: N818 - an answer, not a fault
 
 
 def _before(own: str, ring: Iterable[tuple[str, int]], rounds: int) -> int:
-    """How many turns others in a ring have before one's own, which follows on `rounds` of them.
+    """Return how many turns the others in a ring have before the turn of `own`.
 
-    `ring` are the names in their order, with the checks that each has waiting.
+    `own` first waits for `rounds` turns of its own. `ring` has the names in order, each with its
+    number of waiting checks.
     """
     before, ahead = True, 0
     for name, waiting in ring:
@@ -72,7 +73,7 @@ def _before(own: str, ring: Iterable[tuple[str, int]], rounds: int) -> int:
 
 
 class FairQueue:
-    """All checks that wait, run, or were done lately."""
+    """All checks that are waiting, running, or recently done."""
 
     def __init__(self, limits: ServiceLimits | None = None) -> None:
         self.limits = limits or ServiceLimits()
@@ -93,10 +94,10 @@ class FairQueue:
     def submit(
         self, learner: str, key: str, exercise: str, source: str, now: float, client: str = ""
     ) -> ServiceJob:
-        """Take a check. The same key of the same learner is the same check: it runs once.
+        """Add a check. The same key of the same learner is the same check: it runs once.
 
-        `client` names those who may be one and the same; "" for a learner who is nobody else.
-        Raises NotTaken where a limit is reached.
+        `client` names learners who may be the same person; "" for a learner with their own token.
+        Raises NotTaken if a limit is reached.
         """
         self.forget_old(now)
         known = self._keys.get((learner, key))
@@ -114,7 +115,7 @@ class FairQueue:
         return job
 
     def _admit(self, learner: str, client: str, line: _Line, now: float) -> None:
-        """Raises NotTaken where the learner, the client or everybody has asked for too much."""
+        """Raise NotTaken if a limit of the learner, the client or the whole class is reached."""
         if len(line.waiting) >= self.limits.waiting_each:
             raise NotTaken(
                 429,
@@ -159,7 +160,7 @@ class FairQueue:
     def _enter(self, learner: str, first: bool = False) -> None:
         """Put a learner at the end of the client's ring, unless one of their checks runs.
 
-        A client that is not in the ring goes to its end, too; both to the beginning where `first`.
+        A client that is not in the ring goes to its end, too. With `first`, both go to the front.
         """
         line = self._lines[learner]
         if not line.waiting or line.running is not None:
@@ -182,7 +183,7 @@ class FairQueue:
                 del self._ring[client]
 
     def next(self, now: float) -> ServiceJob | None:
-        """The check whose turn it is; from now on it runs."""
+        """Return the check whose turn it is, and mark it as running."""
         if not self._ring:
             return None
         client, own = next(iter(self._ring.items()))
@@ -198,7 +199,7 @@ class FairQueue:
         return job
 
     def again(self, job: ServiceJob) -> None:
-        """Put a running check back: it is the next one, since it is no fault of its learner's."""
+        """Put a running check back as the next one, because its learner is not at fault."""
         line = self._lines[job.learner]
         assert line.running is job
         line.running = None
@@ -209,7 +210,7 @@ class FairQueue:
         self._enter(job.learner, first=True)
 
     def finish(self, job: ServiceJob, answer: dict[str, Any], now: float) -> None:
-        """Keep the answer for the learner, and let the learner's next check wait its turn."""
+        """Store the answer for the learner, and queue the learner's next check."""
         line = self._lines[job.learner]
         assert line.running is job
         line.running = None
@@ -220,7 +221,7 @@ class FairQueue:
         self._enter(job.learner)
 
     def withdraw(self, job: ServiceJob, answer: dict[str, Any], now: float) -> bool:
-        """Take a waiting check back for its learner; False where it runs or is done."""
+        """Withdraw a waiting check; return False if it runs or is done."""
         if job.state != "waiting":
             return False
         line = self._lines[job.learner]
@@ -239,12 +240,12 @@ class FairQueue:
             self._forget(line.done[0])
 
     def of(self, learner: str, job_id: str) -> ServiceJob | None:
-        """The check of that id, for the learner whose it is; None for everybody else."""
+        """Return the check with that id if it is the learner's own, else None."""
         job = self._jobs.get(job_id)
         return job if job is not None and job.learner == learner else None
 
     def position(self, job: ServiceJob) -> int:
-        """How many checks will start before this one; 0: it is the next, or runs already."""
+        """Return how many checks will start before this one; 0 if it is next or already runs."""
         if job.state != "waiting":
             return 0
         line = self._lines[job.learner]
@@ -257,9 +258,9 @@ class FairQueue:
         return turns + _before(line.client, clients, turns + running)
 
     def expected_wait(self, job: ServiceJob, workers: int, position: int) -> float | None:
-        """Seconds until its report, as the last checks make likely; None without a worker.
+        """Estimate the seconds until its report from recent checks; None without a worker.
 
-        `position` is the check's own: finding it out is a walk along all learners.
+        `position` is the check's own, passed in because computing it visits all learners.
         """
         if job.state == "done" or not workers:
             return 0.0 if job.state == "done" else None
@@ -267,7 +268,7 @@ class FairQueue:
         return max(1.0, turns) * self.mean_seconds
 
     def forget_old(self, now: float) -> None:
-        """Drop reports that nobody has fetched in time."""
+        """Drop reports that were not fetched in time."""
         while self._done:
             oldest = next(iter(self._done.values()))
             if now - oldest.ended <= self.limits.kept:

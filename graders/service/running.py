@@ -1,4 +1,4 @@
-"""Starts the service and all that it needs, and ends it again."""
+"""Starts the service and everything that it needs, and stops it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from graders.service.limits import ServiceLimits
 from graders.service.queue import FairQueue
 from graders.service.workers import Call, CheckWorkers, DaskWorkers, connect, start_local
 
-REMEMBERED = 60  # seconds for which the hub's word on a token holds
+REMEMBERED = 60  # seconds for which the hub's answer about a token is cached
 Ready = Callable[["Place"], None]
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the service listens: `address`, `port`, and the path in front of everything."""
+    """Where the service listens: `address`, `port`, and the prefix of all paths."""
 
     address: str = "127.0.0.1"
     port: int = 8712
@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """What `tilewise serve` was told. `scheduler` is "" where this machine's GPUs judge."""
+    """The settings of `tilewise serve`. `scheduler` is "" if this machine's GPUs judge."""
 
     place: Place = Place()
     scheduler: str = ""
@@ -56,7 +56,7 @@ class ServiceSettings:
 
 
 def hub_place() -> Place | None:
-    """Where JupyterHub wants its service to listen; None without a hub."""
+    """Return where JupyterHub wants its service to listen; None without a hub."""
     if "JUPYTERHUB_API_TOKEN" not in os.environ:
         return None
     url = urlsplit(os.environ.get("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:8712"))
@@ -65,7 +65,7 @@ def hub_place() -> Place | None:
 
 
 def run(settings: ServiceSettings, ready: Ready = lambda place: None) -> None:
-    """Serve until a signal to stop; `ready` is told where, once learners can come."""
+    """Serve until a stop signal; `ready` gets the place once the service accepts requests."""
     asyncio.run(_until_stopped(settings, ready))
 
 

@@ -1,6 +1,6 @@
 """The machines that judge: a Dask scheduler whose workers declare a GPU.
 
-Each check goes to a worker that has a GPU free. Nothing here knows of learners.
+Each check goes to a worker with a free GPU. This module does not know about learners.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from graders.judge.records import GraderError
 
 CONNECT_SECONDS = 10
-CANCEL_SECONDS = 1.0  # until Dask has let go of a check that was given up
-# Dask watches its workers a hundred times a second, for pages that nobody opens here.
+CANCEL_SECONDS = 1.0  # for Dask to release a cancelled check
+# Dask profiles its workers a hundred times a second, for pages that are not used here.
 UNWATCHED = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.interval": "10s",
@@ -23,7 +23,7 @@ Call = Callable[[str, str], dict[str, Any]]
 
 
 class WorkerLost(Exception):  # noqa: N818 - says what happened
-    """A check was not answered because its worker went; `last` where trying again is no use."""
+    """A check got no answer because its worker was lost; `last`: trying again is pointless."""
 
     def __init__(self, message: str, last: bool = False) -> None:
         super().__init__(message)
@@ -31,15 +31,15 @@ class WorkerLost(Exception):  # noqa: N818 - says what happened
 
 
 class CheckWorkers(Protocol):
-    """What the dispatcher needs of those that judge."""
+    """The interface of the workers that the dispatcher uses."""
 
-    slots: int  # how many checks can run at once, as far as is known
+    slots: int  # how many checks can run at once, at the last count
 
     async def look(self) -> None:
-        """See how many workers there are now."""
+        """Update the number of workers."""
 
     def judge(self, exercise: str, source: str) -> Awaitable[dict[str, Any]]:
-        """The report of one check, as JSON data. Raises WorkerLost."""
+        """Return the report of one check, as JSON data. Raises WorkerLost."""
 
 
 class DaskWorkers:
@@ -48,7 +48,7 @@ class DaskWorkers:
     def __init__(self, client: Any, call: Call) -> None:
         self._client, self._call = client, call
         self._declared: dict[str, int] = {}
-        self._running: dict[str, set[asyncio.Future[None]]] = {}  # checks, by their worker
+        self._running: dict[str, set[asyncio.Future[None]]] = {}  # running checks, by worker
         self.slots = 0
 
     async def look(self) -> None:
@@ -59,16 +59,16 @@ class DaskWorkers:
                 gone.set_result(None)
 
     def _freest(self) -> str:
-        """The worker with the most GPUs free; "" where none is known.
+        """Return the worker with the most free GPUs; "" if none is known.
 
-        Dask itself chooses by how long it expects tasks to take, and would let a check wait at a
-        worker whose GPUs are busy while another one has nothing to do.
+        Dask itself chooses by the expected duration of tasks. It could make a check wait for a
+        worker with busy GPUs while another one is idle.
         """
         free = {n: gpus - len(self._running.get(n, ())) for n, gpus in self._declared.items()}
         return max(free, key=free.__getitem__, default="")
 
     async def judge(self, exercise: str, source: str) -> dict[str, Any]:
-        """Run one check. Where it is given up, the worker that still runs it is started anew."""
+        """Run one check. If it is cancelled, the worker that still runs it is restarted."""
         chosen = self._freest()
         future = self._client.submit(
             *(self._call, exercise, source),
@@ -84,11 +84,11 @@ class DaskWorkers:
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 await future.cancel()
-                await asyncio.wait({answer}, timeout=CANCEL_SECONDS)  # Dask lets go of it first
+                await asyncio.wait({answer}, timeout=CANCEL_SECONDS)  # first let Dask release it
                 raise WorkerLost("its worker is gone")
             return dict(answer.result())
         except asyncio.CancelledError:
-            # of this coroutine: the time is up; of the future: the scheduler went
+            # if this coroutine is cancelled, the time is up; if the future is, the scheduler ended
             if not future.cancelled():
                 await self._stop(future)
                 raise
@@ -107,7 +107,7 @@ class DaskWorkers:
             future.release()
 
     async def _stop(self, future: Any) -> None:
-        """A thread cannot be ended from outside, so the process that has it is."""
+        """Stop a check by ending its process, because a thread cannot be ended from outside."""
         where = await self._client.processing()
         busy = [address for address, keys in where.items() if future.key in keys]
         await future.cancel(force=True)
@@ -116,13 +116,13 @@ class DaskWorkers:
 
 
 def _declared(dask_scheduler: Any) -> dict[str, int]:
-    """How many GPUs each worker declares that is connected now, by its address."""
+    """Return how many GPUs each connected worker declares, by its address."""
     workers = dask_scheduler.workers.items()
     return {address: int(worker.resources.get(RESOURCE, 0)) for address, worker in workers}
 
 
 async def connect(scheduler: str) -> Any:
-    """A client of the scheduler at that address."""
+    """Return a client of the scheduler at that address."""
     from distributed import Client
 
     try:
@@ -134,10 +134,10 @@ async def connect(scheduler: str) -> Any:
 
 
 async def start_local(workers: int, checks_each: int = 1) -> tuple[Any, Any]:
-    """A cluster of this machine, one process for each GPU, and a client of it.
+    """Return a cluster on this machine, with one process per GPU, and a client of it.
 
-    Its scheduler speaks TLS with a certificate of its own: who reaches a scheduler without one
-    can run any code as its user, and so could every account of this machine.
+    Its scheduler uses TLS with its own certificate. Without TLS, every account of this machine
+    could connect to the scheduler and run any code as its user.
     """
     from distributed import Client, LocalCluster
 
@@ -147,7 +147,7 @@ async def start_local(workers: int, checks_each: int = 1) -> tuple[Any, Any]:
         processes=True,
         resources={RESOURCE: checks_each},
         config=UNWATCHED,
-        memory_limit=None,  # what a check may take, its jail says
+        memory_limit=None,  # the jail limits a check's memory
         security=True,
         dashboard_address=None,
         asynchronous=True,

@@ -246,7 +246,7 @@ def test_registers_are_known_once_a_kernel_is_loaded(tmp_path: Path) -> None:
     """Lesson 11: compiling alone tells how much shared memory it takes, and no more."""
     told = run(RESOURCES, tmp_path).split()
     assert told == ["n_regs", "False", "True", "n_spills", "False", "True", "shared", "0"]
-    assert "Once it is loaded onto the GPU" in lesson_text("autotuning")
+    assert "Once the result is loaded onto the GPU" in lesson_text("autotuning")
 
 
 TF32 = """

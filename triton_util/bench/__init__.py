@@ -1,4 +1,4 @@
-"""Honest timing of kernels, and where the time stands against what the hardware allows.
+"""Timing of kernels, and comparison with the limit of the hardware.
 
     from triton_util.bench import compare, find_gpu, limit_of
 

@@ -1,7 +1,7 @@
 """The stopwatch: one call timed by the GPU's events and by the host's clock at once.
 
-The functions of torch that tell the time are taken hold of when this module is imported, so
-that code which is timed later cannot put others in their place.
+This module stores torch's timing functions when it is imported, so that the timed code cannot
+replace them later.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _synchronize = torch.cuda.synchronize
 _sleep: Any = torch.cuda._sleep  # occupies the GPU for a number of its cycles
 _now = time.perf_counter
 
-# Several times the L2 of any GPU in the roofline table, so that nothing of it survives.
+# Several times the L2 of any GPU in the table of hardware, so that no input stays in the cache.
 FLUSH_BYTES = 512 * 2**20
-# About a millisecond in which the GPU idles and the host gets ahead of it.
+# The GPU is occupied for about a millisecond, in which the host gets ahead of it.
 LEAD_CYCLES = 2_000_000
 
 
 class NoGpuError(RuntimeError):
-    """Timing was asked for on a machine without a CUDA GPU; a CPU's time would mean nothing."""
+    """Timing needs a CUDA GPU, and this machine has none; a CPU's time would mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class GpuState:
-    """What the driver says of the GPU: clock in MHz, °C, and why it slows down."""
+    """The driver's report on the GPU: clock in MHz, °C, and why it slows down."""
 
     sm_mhz: int
     celsius: int
@@ -48,14 +48,14 @@ class GpuState:
 
 
 class Clock(Protocol):
-    """What `compare` needs of the hardware; tests put a clock of their own in its place."""
+    """What `compare` needs from the hardware; tests pass a clock of their own instead."""
 
     def time(self, call: Callable[[], Any]) -> Measurement:
         """Run `call` once, with cold caches, and wait until its work is done."""
         ...
 
     def state(self) -> GpuState | None:
-        """The state of the GPU, or None where it cannot be read."""
+        """The state of the GPU, or None if it cannot be read."""
         ...
 
 
@@ -63,7 +63,7 @@ class CudaClock:
     """Times calls on the current CUDA device."""
 
     def __init__(self, flush_bytes: int = FLUSH_BYTES) -> None:
-        """Take a buffer of `flush_bytes` bytes on the GPU to flush the L2 cache with.
+        """Allocate a buffer of `flush_bytes` bytes on the GPU to flush the L2 cache with.
 
         Raises:
             NoGpuError: if there is no CUDA GPU.
@@ -76,10 +76,10 @@ class CudaClock:
     def time(self, call: Callable[[], Any]) -> Measurement:
         """Flush the L2, run `call` once between two events, and wait for the whole device.
 
-        The GPU first idles while the host issues everything, so that the events enclose the
-        kernels and not the time that Python takes to launch them. The device as a whole is
-        waited for, so work that `call` put on another stream shows in the host's time even
-        though the events do not see it. The host's time is that from the first event on.
+        The GPU is first kept busy while the host issues everything. So the events enclose the
+        kernels, not the time that Python takes to launch them. Waiting for the whole device makes
+        work on other streams count in the host's time, although the events do not see it. The
+        host's time starts at the first event.
         """
         lead, start, end = (_Event(enable_timing=True) for _ in range(3))
         _synchronize()
@@ -95,12 +95,12 @@ class CudaClock:
         return Measurement(result, start.elapsed_time(end), total_ms - lead.elapsed_time(start))
 
     def state(self) -> GpuState | None:
-        """Clocks, temperature, power and reasons for slowing down, by the driver."""
+        """Clocks, temperature, power and reasons for slowing down, from the driver."""
         return self._monitor.read()
 
 
 class _Monitor:
-    """Reads the state of one GPU through NVML (the package nvidia-ml-py), where it is there."""
+    """Reads the state of one GPU through NVML (the package nvidia-ml-py), if installed."""
 
     # Bits of nvmlClocksEventReasons that mean slower than the GPU could be.
     REASONS = (
@@ -119,7 +119,7 @@ class _Monitor:
             uuid = f"GPU-{torch.cuda.get_device_properties(index).uuid}"
             self._handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
             self._nvml = pynvml
-        except Exception:  # no package, no driver library, no permission: then it is not read
+        except Exception:  # no package, driver library or permission: there is no state then
             self._nvml = None
 
     def read(self) -> GpuState | None:
@@ -134,5 +134,5 @@ class _Monitor:
                 celsius=nvml.nvmlDeviceGetTemperature(self._handle, nvml.NVML_TEMPERATURE_GPU),
                 slowed_by=tuple(name for bit, name in self.REASONS if bits & bit),
             )
-        except Exception:  # a virtual GPU may answer some questions only
+        except Exception:  # a virtual GPU may answer only some queries
             return None

@@ -1,8 +1,8 @@
-"""Several ways to compute one thing, timed against one another in one run.
+"""Time several ways to compute one thing against one another, in one run.
 
-In each round the inputs are new, every contender runs once on them, in shuffled order, and
-every result is checked. Rounds go on until all medians are known well enough, or the plan's
-patience ends. What makes a time doubtful is not repaired, it is written beside it.
+Each round makes new inputs, runs every contender once on them in shuffled order, and checks
+every result. Rounds continue until all medians are precise enough, or until the plan's limits
+are reached. Doubtful times are not corrected; the reason for the doubt is reported beside them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from triton_util.bench.statistics import (
 )
 
 Contender = Callable[..., Any]
-# check(args, output) returns "" where the output is right, and says what is wrong if not.
+# check(args, output) returns "" if the output is correct, else what is wrong.
 Check = Callable[[tuple[Any, ...], Any], str]
 
 
 @dataclass(frozen=True)
 class TimingPlan:
-    """How long to go on.
+    """How long a run continues.
 
     A run ends when the interval of every median is narrower than ± `precision`, but not before
-    `min_rounds`; after `max_rounds` or `max_seconds` it ends in any case.
+    `min_rounds`; after `max_rounds` or `max_seconds` it always ends.
     """
 
     warm_up: int = 3
@@ -39,17 +39,17 @@ class TimingPlan:
     max_rounds: int = 100
     max_seconds: float = 30.0
     precision: float = 0.005
-    # What launching and waiting may add to the host's time beyond that of the events.
+    # The most that launching and waiting may add to the host's time over that of the events.
     host_overhead_ms: float = 0.5
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What a contender's timed calls gave, in milliseconds.
+    """The timed calls of a contender, in milliseconds.
 
-    `problems` says why the times are not to be believed; it is empty if they are. `notes` says
-    what disturbed the run without making it worthless.
+    `problems` says why the times cannot be trusted; it is empty if they can. `notes` says what
+    disturbed the run without making it worthless.
     """
 
     label: str
@@ -61,7 +61,7 @@ class Timing:
 
     @property
     def believed(self) -> bool:
-        """Whether nothing speaks against the times."""
+        """Whether there are no problems with the times."""
         return not self.problems and bool(self.samples)
 
     @property
@@ -76,11 +76,11 @@ class Timing:
 
     @property
     def spread_ms(self) -> float:
-        """How far the middle half of the times spreads."""
+        """The spread of the middle half of the times."""
         return middle_half(self.samples)
 
     def slower_than(self, baseline: Timing) -> Interval:
-        """By what factor this is slower than a contender of the same run, round by round."""
+        """The factor by which this is slower than a contender of the same run, round by round."""
         return ratio_interval(self.samples, baseline.samples)
 
     def __str__(self) -> str:
@@ -108,20 +108,20 @@ def compare(
     """Time the contenders against one another, and return their timings in the given order.
 
     Args:
-        contenders: what to time, by label. Each is called with the inputs of the round, must
-            not change them, and returns its output.
-        make_inputs: makes the inputs of a round from a number that differs in each round.
-        check: says what is wrong with an output; called on every timed call, outside its time.
-            A mapping gives each label its own; a label that is not in it is not checked.
-        floor_ms: a time below this is impossible on the hardware (see `floor_of`).
-        plan: how long to go on.
-        clock: the stopwatch; a `CudaClock` unless a test brings its own.
+    contenders: what to time, by label. Each is called with the inputs of the round, must
+        not change them, and returns its output.
+    make_inputs: makes the inputs of a round from a number that differs in each round.
+    check: says what is wrong with an output; runs after every timed call, outside its time.
+        A mapping gives a check for each label; a label without one is not checked.
+    floor_ms: a time below this is impossible on the hardware (see `floor_of`).
+    plan: how long to continue.
+    clock: the stopwatch; a `CudaClock` unless a test passes its own.
 
-    A contender that raises, or whose output is wrong, is dropped from the rounds that follow;
-    its timing says why.
+    A contender that raises, or whose output is wrong, is dropped from later rounds; its timing
+    says why.
 
     Raises:
-        NoGpuError: if there is no GPU and no clock was given.
+    NoGpuError: if there is no GPU and no clock was given.
     """
     checks = check if isinstance(check, Mapping) else dict.fromkeys(contenders, check)
     run = _Run(dict(contenders), plan or TimingPlan(), clock or CudaClock(), checks, floor_ms)
@@ -153,14 +153,14 @@ class _Run:
         self.shuffler = random.Random(plan.seed)
 
     def warm_up(self, make_inputs: Callable[[int], tuple[Any, ...]]) -> None:
-        """Compile, tune and fill caches before anything counts; nothing of it is kept."""
+        """Compile, tune and fill caches; these calls are not counted."""
         for number in range(self.plan.warm_up):
             args = make_inputs(-1 - number)
             for label in list(self._running()):
                 self._call(label, args)
 
     def repeat(self, make_inputs: Callable[[int], tuple[Any, ...]]) -> None:
-        """Run rounds until all medians are known well enough or patience ends."""
+        """Run rounds until all medians are precise enough or a limit of the plan is reached."""
         end = time.monotonic() + self.plan.max_seconds
         for number in range(self.plan.max_rounds):
             args = make_inputs(number)
@@ -177,7 +177,7 @@ class _Run:
                 break
 
     def timings(self) -> list[Timing]:
-        """What came of it."""
+        """The timings of all contenders."""
         notes = self._notes()
         return [
             Timing(
@@ -195,10 +195,10 @@ class _Run:
         return [label for label in self.contenders if label not in self.faults]
 
     def _call(self, label: str, args: tuple[Any, ...]) -> tuple[float, float] | None:
-        """Time one call and check its output; None, and no further calls, if it is at fault."""
+        """Time one call and check its output; None, and no further calls, if it failed."""
         try:
             measured = self.clock.time(lambda: self.contenders[label](*args))
-        except Exception as error:  # a contender's failure is a result, not ours
+        except Exception as error:  # a contender's failure is a result, not a fault of ours
             self.faults[label] = f"it raised {type(error).__name__}: {error}"[:300]
             return None
         check = self.checks.get(label)
@@ -218,7 +218,7 @@ class _Run:
         return all(interval.relative_width <= self.plan.precision for interval in intervals)
 
     def _problems(self, label: str) -> list[str]:
-        """Why the times of a contender are not to be believed."""
+        """Why the times of a contender cannot be trusted."""
         problems = [self.faults[label]] if label in self.faults else []
         samples = self.samples[label]
         if not samples:

@@ -1,4 +1,4 @@
-"""A comparison of speeds as a card: table, pictures, and what the compiler made of the kernel."""
+"""A comparison of speeds as a card: table, pictures, and the compiler's figures of the kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STYLE = """<style>
 
 
 def comparison_html(found: SpeedComparison) -> str:
-    """The card of one run, which stands alone and follows the theme."""
+    """The card of one run; it is self-contained and follows the theme."""
     name = html.escape(found.exercise)
     verdict = f"<code>{name}</code>: {html.escape(phrases.headline(found))}"
     picture = drawing(found)

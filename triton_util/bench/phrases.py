@@ -1,4 +1,4 @@
-"""A comparison of speeds in sentences and rows, which the terminal and the page share."""
+"""A comparison of speeds in sentences and rows, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("", "time", "95 % interval", "spread", "rate", "of the limit", "again
 
 
 def headline(found: SpeedComparison) -> str:
-    """What the run says of its first contender, in one sentence."""
+    """The result for the first contender of the run, in one sentence."""
     first = found.runners[0]
     if first.ms is None:
         return "could not be timed"
@@ -32,7 +32,7 @@ def headline(found: SpeedComparison) -> str:
 
 
 def limit(found: SpeedComparison) -> str:
-    """Where the limit comes from."""
+    """Where the limit comes from: the GPU's rates and the least work."""
     gpu = found.gpu
     what = "moving its bytes" if found.limit.bound == "memory" else "its arithmetic"
     peak = gpu.peak_tflops(found.tensor_cores)
@@ -90,13 +90,13 @@ def _row(found: SpeedComparison, runner: Runner, torch_ms: float | None) -> tupl
 
 
 def doubts(found: SpeedComparison) -> list[str]:
-    """Why a time is missing or not believed, and what disturbed the run."""
+    """Why a time is missing or cannot be trusted, and what disturbed the run."""
     told = [f"{r.label}: {problem}" for r in found.runners for problem in r.problems]
     return [*told, *found.notes]
 
 
 def method(found: SpeedComparison) -> str:
-    """How it was measured, in one line."""
+    """How the times were measured, in one line."""
     rounds = max((runner.rounds for runner in found.runners), default=0)
     details = "; ".join(part for part in (found.clocks, found.versions) if part)
     return (

@@ -1,8 +1,8 @@
 """The limit that a GPU sets to a kernel, and how near a time comes to it.
 
 A kernel must move its bytes and do its operations; the slower of the two sets the limit (the
-roofline). With the rates of the datasheets (`triton_util.hardware`) a measured time can come
-near the limit but never below it. `measure_mine` gives what the GPU at hand reaches.
+roofline). With the datasheets' rates (`triton_util.hardware`), a measured time can come near
+the limit but never below it. `measure_mine` measures the rates of the GPU at hand.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ def limit_of(n_bytes: float, n_flops: float, gpu: Gpu, *, tensor_cores: bool = T
 def percentage_of_limit(
     ms: float, n_bytes: float, n_flops: float, gpu: Gpu, *, tensor_cores: bool = True
 ) -> float:
-    """How much of what the GPU can do a time makes use of, in percent."""
+    """The limit as a percentage of a time: how much of the GPU's capability the time uses."""
     return 100 * limit_of(n_bytes, n_flops, gpu, tensor_cores=tensor_cores).ms / ms
 
 
 def floor_of(
     bytes_read: float, bytes_written: float, n_flops: float, gpu: Gpu, *, tensor_cores: bool = True
 ) -> float:
-    """A time in ms that no kernel can beat, for refusing times that cannot be.
+    """A time in ms that no kernel can beat, used to reject impossible times.
 
-    It is lower than the limit: what a kernel writes may still lie in the L2 when it ends.
+    It is lower than the limit, because a kernel's writes may still be in the L2 when it ends.
     """
     n_bytes = bytes_read + max(0.0, bytes_written - gpu.l2_bytes)
     return limit_of(n_bytes, n_flops, gpu, tensor_cores=tensor_cores).ms
 
 
 def measure_mine(clock: Clock | None = None, plan: TimingPlan | None = None) -> Gpu:
-    """Measure what the current CUDA device reaches, by torch's own copy and matrix products.
+    """Measure the rates of the current CUDA device, with torch's own copy and matrix products.
 
     Raises:
         NoGpuError: if there is no CUDA GPU.
@@ -70,7 +70,7 @@ def measure_mine(clock: Clock | None = None, plan: TimingPlan | None = None) -> 
     copy_ms = _time_of(torch.clone, lambda seed: (_random(seed, n_elements),), clock, plan)
     half_ms = _time_of(torch.matmul, _matrices(size, torch.float16), clock, plan)
     precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")  # float32 proper, not TF32
+    torch.set_float32_matmul_precision("highest")  # full float32, not TF32
     try:
         fp32_ms = _time_of(torch.matmul, _matrices(size // 2, torch.float32), clock, plan)
     finally:
@@ -89,13 +89,13 @@ def measure_mine(clock: Clock | None = None, plan: TimingPlan | None = None) -> 
 
 
 def _random(seed: int, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Signed random numbers on the GPU; zeros would be faster than real data."""
+    """Signed random numbers on the GPU; zeros would run faster than real data."""
     generator = torch.Generator(device="cuda").manual_seed(seed + 2**20)
     return torch.randn(shape, dtype=dtype, device="cuda", generator=generator)
 
 
 def _matrices(size: int, dtype: torch.dtype) -> Callable[[int], tuple[torch.Tensor, ...]]:
-    """A maker of pairs of square matrices."""
+    """A function that makes pairs of square matrices."""
     return lambda seed: (
         _random(2 * seed, size, size, dtype=dtype),
         _random(2 * seed + 1, size, size, dtype=dtype),

@@ -1,9 +1,9 @@
-"""`time_beside`: your launcher's time on a GPU, beside that of others, and whether it is right.
+"""`time_beside`: the time of your launcher on a GPU, beside those of others, if it is correct.
 
-A time of a wrong result means nothing, and a stub is the fastest kernel of all. So the result is
-looked at first, and what is not right, not there yet, or raises has no time without a warning.
-A stub that returns `torch.empty(...)` is often given the memory in which somebody's right result
-lay a moment ago. So that memory is overwritten before the result counts.
+The time of a wrong result means nothing, and a stub is the fastest kernel of all. So the result
+is checked first: a result that is wrong or missing, or an error, gets a warning beside its time.
+A stub that returns `torch.empty(...)` often gets memory that still contains another launcher's
+correct result. So free memory is overwritten before the result is checked.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def time_beside(
     title: str = "",
     label: str = "yours",
 ) -> None:
-    """Print the times of `others` and of `yours` on these arguments, which lie on a GPU.
+    """Print the times of `others` and of `yours` on these arguments, which must be on a GPU.
 
-    Each is the median of `triton.testing.do_bench`. others: launchers by name. wanted: the right
-    result; without it that of the first of the others. atol, rtol: how far each element may be
-    off, atol + rtol * |wanted|. is_right: asked in place of that, where there are several right
-    results. n_bytes, operations: the least that any of them must move or compute; where they are
-    given, GB/s and TFLOP/s are printed too.
+    Each is the median of `triton.testing.do_bench`. others: launchers by name. wanted: the
+    correct result; by default that of the first of the others. atol, rtol: the allowed error of
+    each element, atol + rtol * |wanted|. is_right: checks the result instead, when several
+    results are correct. n_bytes, operations: the least that any launcher must move or compute;
+    if given, GB/s and TFLOP/s are printed too.
     """
     if title:
         print(title)
@@ -57,7 +57,7 @@ def time_beside(
         if isinstance(result, torch.Tensor):
             overwrite_free_memory(result)
             result = yours(*arguments)
-    except Exception as error:  # whatever the learner's code raises
+    except Exception as error:  # any error of the learner's code
         print(f"{label + ':':{width}} it raised {type(error).__name__}: {error}")
         return
     if result is None:
@@ -67,10 +67,10 @@ def time_beside(
 
 
 def overwrite_free_memory(like: torch.Tensor) -> None:
-    """Fill what torch would use for a new tensor of this size on the GPU, with NaN or with -1.
+    """Overwrite the GPU memory that torch would reuse for a tensor of this size, with NaN or -1.
 
-    There torch keeps freed memory and gives it out again. Blocks are taken until it has to ask
-    the driver for more, so none is left with what was there before.
+    On a GPU torch keeps freed memory and reuses it. This takes blocks until torch has to ask the
+    driver for more, so that no free block keeps its old content.
     """
     if not like.is_cuda:
         return
@@ -84,7 +84,7 @@ def overwrite_free_memory(like: torch.Tensor) -> None:
 
 def _median_ms(run: Callable[[], Any]) -> float:
     """Milliseconds of a call, with a cold cache."""
-    from triton.testing import do_bench  # late: the tests put a stopwatch of their own there
+    from triton.testing import do_bench  # late: tests replace the stopwatch there
 
     return float(do_bench(run, return_mode="median"))
 
@@ -97,7 +97,7 @@ def _rates(ms: float, n_bytes: float, operations: float) -> str:
 
 
 def _close(result: Any, wanted: torch.Tensor | None, atol: float, rtol: float) -> bool:
-    """Whether the result is a tensor of this shape and near these values."""
+    """Whether the result is a tensor of this shape with values near these."""
     if wanted is None or not isinstance(result, torch.Tensor) or result.shape != wanted.shape:
         return False
     wide = torch.float64 if wanted.dtype == torch.float64 else torch.float32

@@ -4,8 +4,8 @@
 
     print(simulated.table(my_stopwatch))   # measured against true, on each of them
 
-Nothing is executed and nothing waits: a call moves two virtual times on, that of the host and
-that of the GPU's queue. So a result is the same on every machine and at every load.
+Nothing is executed and nothing waits: a call advances two virtual times, that of the host and
+that of the GPU's queue. So a result is the same on every machine and under every load.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Literal
 
 CALLS_AT_MOST = 30_000
 TOLERANCE = 0.03
-HOT_WITHIN_MS = 1000.0  # how far back the heat of busy times counts
+HOT_WITHIN_MS = 1000.0  # busy time within this period heats the GPU
 
 
 @dataclass(frozen=True)
 class Model:
-    """What is special about one GPU. Times in ms of the virtual clocks.
+    """The properties of one GPU. Times in ms of the virtual clocks.
 
-    kernel_ms: the truth, a cold call with fresh inputs at the usual clock. launch_ms: what the
-    host needs to launch. compile_ms: what the first launch adds on the host. warm_factor: by how
-    much a call is faster with its inputs in the L2 cache. ramp_ms and ramp_factor: until it has
-    been busy for so long, the GPU is slower by that factor. hot_after_ms and hot_factor: busy for
-    longer than that within a second, it is slower by that factor. zeros_factor: the time with
-    inputs of zeros, as a share; with in_place a call leaves zeros behind. outlier_every: one call
-    in so many is slow, another one in so many lucky. host_tick_ms: the step of the host's clock.
+    kernel_ms: the true time of a cold call with fresh inputs at the usual clock. launch_ms: the
+    host's time for a launch. compile_ms: what the first launch adds on the host. warm_factor: how
+    much faster a call is with its inputs in the L2 cache. ramp_ms and ramp_factor: the GPU is
+    slower by the factor until it has been busy for this long. hot_after_ms and hot_factor: it is
+    slower by the factor if busy for longer than that within a second. zeros_factor: the time with
+    inputs of zeros, as a fraction; with in_place a call leaves zeros in its inputs. outlier_every:
+    one call in so many is slow, another one fast. host_tick_ms: the step of the host's clock.
     """
 
     name: str
@@ -114,7 +114,7 @@ MODELS = (
 
 
 def models(seed: int = 0) -> tuple[Model, ...]:
-    """The nine GPUs; with another seed than 0 their kernels take other times, up to a third."""
+    """The nine GPUs; a seed other than 0 changes their kernels' times by up to a third."""
     draw = random.Random(seed)
     factors = [draw.uniform(0.75, 1.33) if seed else 1.0 for _ in MODELS]
     return tuple(
@@ -126,7 +126,7 @@ def models(seed: int = 0) -> tuple[Model, ...]:
 class StopwatchError(RuntimeError):
     """A stopwatch does what no GPU allows; the message says what and why, `code` in short.
 
-    `over` says that it would come to no end on any other GPU either.
+    `over` says that the stopwatch would not end on any other GPU either.
     """
 
     def __init__(self, code: str, message: str, over: bool = False) -> None:
@@ -141,9 +141,9 @@ Mark = Literal["first", "cached", "ramp", "hot", "zeros", "disturbed"]
 
 @dataclass(slots=True)
 class Step:
-    """What a stopwatch did. Times are the GPU's, and the host's of a wait and of the clock.
+    """One action of a stopwatch. Times are the GPU's; for a wait and the clock, the host's.
 
-    marks: why a launch took another time than the truth. read: the event was looked at.
+    marks: why a launch took longer or shorter than the true time. read: the event's time was read.
     """
 
     what: What
@@ -155,7 +155,7 @@ class Step:
 
 @dataclass
 class Inputs:
-    """The tensors of one call, as far as their time goes."""
+    """The tensors of one call, reduced to what affects its time."""
 
     zeros: bool = False
 
@@ -182,9 +182,9 @@ class Event:
 class SimulatedGpu:
     """One GPU and the one kernel that runs on it.
 
-    `run(*inputs)` launches and returns at once, `fresh_inputs()` makes inputs; the host's side
-    is `clock()`, `synchronize()`, `record()` and `flush_l2()`. `model` is the truth, `steps` what
-    was done so far.
+    `run(*inputs)` launches and returns at once, `fresh_inputs()` makes inputs. The host calls
+    `clock()`, `synchronize()`, `record()` and `flush_l2()`. `model` has the true values, `steps`
+    all actions so far.
     """
 
     FRESH_MS = 0.05  # on the GPU: making the inputs
@@ -192,7 +192,7 @@ class SimulatedGpu:
     CALL_MS = 0.002  # on the host: any call but a launch
 
     def __init__(self, model: Model, seed: int = 1, first_turn: int | None = None) -> None:
-        """first_turn: where in the cycle of its disturbances it begins; drawn where it is None."""
+        """first_turn: where in its cycle of disturbances it begins; drawn at random if None."""
         self.model = model
         self.steps: list[Step] = []
         self._random = random.Random(f"{model.name} {seed}")
@@ -212,21 +212,21 @@ class SimulatedGpu:
         return math.floor(self._now / tick) * tick
 
     def synchronize(self) -> None:
-        """Wait on the host until the GPU has done all that was launched."""
+        """Wait on the host until the GPU has done everything that was launched."""
         self._host(self.CALL_MS)
         self._now = max(self._now, self._free)
         self._waited_until = self._now
         self.steps.append(Step("wait", self._now, self._now))
 
     def record(self) -> Event:
-        """Put a mark behind what was launched so far."""
+        """Put a mark after everything launched so far."""
         self._host(self.CALL_MS)
         passed = max(self._now, self._free)
         self.steps.append(Step("event", passed, passed))
         return Event(self, self.steps[-1])
 
     def flush_l2(self) -> None:
-        """Let the GPU write other memory, so that the cache holds nothing of the inputs."""
+        """Let the GPU write other memory, so that the cache no longer contains the inputs."""
         self._host(self.CALL_MS)
         self._work("flush", self.FLUSH_MS)
         self._cached = None
@@ -248,7 +248,7 @@ class SimulatedGpu:
         inputs.zeros = inputs.zeros or self.model.in_place
 
     def _host(self, ms: float) -> None:
-        """Let the host be occupied; it stops a stopwatch that never ends."""
+        """Advance the host's time; this stops a stopwatch that never ends."""
         self._calls += 1
         if self._calls > CALLS_AT_MOST:
             raise StopwatchError(
@@ -259,7 +259,7 @@ class SimulatedGpu:
         self._now += ms
 
     def _work(self, what: What, ms: float, marks: tuple[Mark, ...] = ()) -> None:
-        """Put work into the GPU's queue: it begins when the GPU is free and has been told."""
+        """Put work into the GPU's queue: it begins once it was launched and the GPU is free."""
         begin = max(self._free, self._now)
         self._free = begin + ms
         self.steps.append(Step(what, begin, self._free, marks))
@@ -268,7 +268,7 @@ class SimulatedGpu:
         self._lately_ms += ms
 
     def _kernel_ms(self, inputs: Inputs) -> tuple[float, tuple[Mark, ...]]:
-        """How long this call of the kernel takes, and what is special about it."""
+        """How long this call of the kernel takes, and which effects changed its time."""
         model, draw = self.model, self._random
         ms = model.kernel_ms * (1 + draw.gauss(0.0, 0.004))
         turn = -1
@@ -289,7 +289,7 @@ class SimulatedGpu:
         return ms, tuple(mark for mark, _, factor in there if factor != 1.0 or mark == "first")
 
     def _lately_busy(self) -> float:
-        """For how long the GPU has been busy within the last second."""
+        """How long the GPU has been busy within the last second."""
         begin = max(self._free, self._now) - HOT_WITHIN_MS
         while self._lately and self._lately[0][0] < begin:
             self._lately_ms -= self._lately.popleft()[1]
@@ -301,7 +301,7 @@ Stopwatch = Callable[[Callable[..., None], Callable[[], tuple[Inputs, ...]], Sim
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a stopwatch said of one GPU; `error` where it came to no number."""
+    """The time that a stopwatch reports for one GPU; `error` if it failed."""
 
     model: Model
     measured_ms: float = math.nan
@@ -309,12 +309,12 @@ class Attempt:
 
     @property
     def factor(self) -> float:
-        """Measured by true: 1 is right."""
+        """The measured time divided by the true one; 1 is correct."""
         return self.measured_ms / self.model.kernel_ms
 
     @property
     def holds(self) -> bool:
-        """Whether it is within 3 percent of the truth."""
+        """Whether the time is within 3 percent of the true one."""
         return not self.error and abs(self.factor - 1) <= TOLERANCE
 
 
@@ -323,7 +323,7 @@ def attempt(stopwatch: Stopwatch, model: Model, seed: int = 1) -> Attempt:
     gpu = SimulatedGpu(model, seed)
     try:
         measured = stopwatch(gpu.run, gpu.fresh_inputs, gpu)
-    except Exception as error:  # whatever it says belongs into the table
+    except Exception as error:  # the table shows every error
         return Attempt(model, error=f"{type(error).__name__}: {error}")
     if not isinstance(measured, int | float):
         return Attempt(model, error=f"returned {type(measured).__name__}, not a number")
@@ -331,7 +331,7 @@ def attempt(stopwatch: Stopwatch, model: Model, seed: int = 1) -> Attempt:
 
 
 def table(stopwatch: Stopwatch, seed: int = 0) -> str:
-    """A line for each GPU: measured, true, and the trap where the stopwatch fell into it."""
+    """A line for each GPU: measured, true, and the trap if it affected the stopwatch."""
     attempts = [attempt(stopwatch, model) for model in models(seed)]
     lines = [f"{'GPU':14} {'measured':>12} {'true':>12}  {'measured / true':>15}"]
     for tried in attempts:

@@ -1,4 +1,4 @@
-"""Where kernels stand: times of one run, beside the limit of the GPU. Plain data, as JSON too."""
+"""The times of kernels in one run, beside the limit of the GPU. Plain data, also as JSON."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KEPT = "gpus.json"
 
 @dataclass(frozen=True)
 class Runner:
-    """One contender of a run; milliseconds. `ms` is None where it could not be timed.
+    """One contender of a run; milliseconds. `ms` is None if it could not be timed.
 
-    `low` and `high` enclose the median with 95 % confidence, `spread` is that of the middle
-    half. `problems` says why the time is not to be believed.
+    `low` and `high` enclose the median with 95 % confidence, `spread` is that of the middle half.
+    `problems` says why the time cannot be trusted.
     """
 
     label: str
@@ -34,7 +34,7 @@ class Runner:
 
     @property
     def believed(self) -> bool:
-        """Whether there is a time, and nothing speaks against it."""
+        """Whether there is a time, and no problem with it."""
         return self.ms is not None and not self.problems
 
 
@@ -42,9 +42,9 @@ class Runner:
 class SpeedComparison:
     """The contenders of one run at one size, on one GPU.
 
-    n_bytes: the least that must be moved, each input read once and the output written once.
-    measured: whether the rates of `gpu` were measured (`tilewise bench --measure`) or are
-    those of its data sheet. remarks: what the compiler's output tells about the first runner.
+    n_bytes: the least that must be moved: each input read once and the output written once.
+    measured: whether the rates of `gpu` were measured (`tilewise bench --measure`) or come from
+    its data sheet. remarks: facts from the compiler's output about the first runner.
     """
 
     exercise: str
@@ -71,26 +71,26 @@ class SpeedComparison:
         return self.operations / self.n_bytes
 
     def runner(self, label: str) -> Runner | None:
-        """The contender of that name, where it took part and its time is believed."""
+        """The contender of that name, if it took part and its time can be trusted."""
         return next((r for r in self.runners if r.label == label and r.believed), None)
 
     def percent(self, ms: float) -> float:
-        """How much of what the GPU can do a time makes use of."""
+        """The limit as a percentage of this time."""
         return 100 * self.limit.ms / ms
 
     def rate(self, ms: float) -> str:
-        """What a time means: TFLOP/s where arithmetic is the limit, else GB/s."""
+        """A time as a rate: TFLOP/s if arithmetic is the limit, else GB/s."""
         if self.limit.bound == "compute":
             return f"{self.operations / ms / 1e9:,.1f} TFLOP/s"
         return f"{self.n_bytes / ms / 1e6:,.0f} GB/s"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data that `from_json` reads."""
+        """The comparison as plain data that `from_json` reads."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same comparison of speeds again."""
+        """The comparison from the data of `to_json`."""
         runners = tuple(
             Runner(**{**item, "problems": tuple(item["problems"])}) for item in data["runners"]
         )
@@ -100,9 +100,9 @@ class SpeedComparison:
 
 @dataclass(frozen=True)
 class Modelled:
-    """The least work that an exercise takes, for a machine on which nothing can be timed.
+    """The least work of an exercise, for a machine on which nothing can be timed.
 
-    moved: what is known of the bytes that a kernel really moves, in words.
+    moved: what is known about the bytes that a kernel really moves, in words.
     """
 
     exercise: str
@@ -128,7 +128,7 @@ class Modelled:
 
 
 def runner_of(timing: Timing) -> Runner:
-    """What is kept of a contender's timed calls."""
+    """A contender's timing as a `Runner`."""
     if not timing.samples:
         return Runner(timing.label, None, problems=timing.problems)
     interval = timing.interval
@@ -144,7 +144,7 @@ def runner_of(timing: Timing) -> Runner:
 
 
 def clocks_of(timings: Iterable[Timing]) -> str:
-    """Clock and temperature over the run, in words; "" where the driver does not tell."""
+    """Clock and temperature over the run, in words; "" if the driver does not report them."""
     states = next((timing.states for timing in timings if timing.states), ())
     if not states:
         return ""
@@ -154,7 +154,7 @@ def clocks_of(timings: Iterable[Timing]) -> str:
 
 
 def keep_gpu(folder: Path, device: str, gpu: Gpu) -> Path:
-    """Keep what was measured of a device under its name, for later plots."""
+    """Store the measured rates of a device under its name, for later plots."""
     path = folder / KEPT
     known = _kept(path)
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def keep_gpu(folder: Path, device: str, gpu: Gpu) -> Path:
 
 
 def kept_gpu(folder: Path, device: str) -> Gpu | None:
-    """What was measured of a device earlier; None where nothing was."""
+    """The stored rates of a device; None if there are none."""
     try:
         return Gpu(**_kept(folder / KEPT)[device])
     except (KeyError, TypeError):

@@ -1,7 +1,7 @@
-"""Medians with confidence intervals. No assumption on how times are distributed is made.
+"""Medians with confidence intervals, without assumptions on the distribution of the times.
 
-Times of a kernel are skewed: they have a floor and a long tail. So the middle is the median,
-the spread is that of the middle half, and the interval comes from the ranks of the samples.
+Times of a kernel are skewed: they have a floor and a long tail. So the centre is the median, the
+spread is that of the middle half, and the interval comes from the ranks of the samples.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """A median, and between which values it lies with `CONFIDENCE`, in the samples' unit."""
+    """A median and its interval of `CONFIDENCE`, in the samples' unit."""
 
     low: float
     middle: float
@@ -33,12 +33,12 @@ class Interval:
 def median_interval(samples: Sequence[float]) -> Interval:
     """The median of the samples with its confidence interval.
 
-    Each sample lies below the true median with probability one half, so the number that does
-    is binomial: the k-th smallest and the k-th largest sample enclose it with probability
+    Each sample is below the true median with probability one half, so the number of such samples
+    is binomial: the k-th smallest and the k-th largest sample enclose the median with probability
     1 - 2 P(B < k). With fewer than six samples no k gives 95 %, and the interval is infinite.
 
     Raises:
-        ValueError: if there is no sample.
+    ValueError: if there is no sample.
     """
     if not samples:
         raise ValueError("a median needs at least one sample")
@@ -50,7 +50,7 @@ def median_interval(samples: Sequence[float]) -> Interval:
 
 
 def _ranks_outside(count: int) -> int:
-    """The largest k such that k-th smallest and k-th largest still enclose the median."""
+    """The largest k such that the k-th smallest and k-th largest still enclose the median."""
     below, k = 0.0, 0
     while k < count // 2:
         below += math.comb(count, k) / 2**count
@@ -61,13 +61,13 @@ def _ranks_outside(count: int) -> int:
 
 
 def ratio_interval(samples: Sequence[float], baseline: Sequence[float]) -> Interval:
-    """By what factor the samples are slower than the baseline, round by round.
+    """The factor by which the samples are slower than the baseline, round by round.
 
-    Both must come from the same rounds, in order: what disturbed a round (heat, clocks)
-    disturbed both, and cancels in the ratio. More than 1 means slower than the baseline.
+    Both must come from the same rounds, in order: a disturbance of a round (heat, clocks)
+    affects both, and cancels in the ratio. More than 1 means slower than the baseline.
 
     Raises:
-        ValueError: if the two have different numbers of samples, or none.
+    ValueError: if the two have different numbers of samples, or none.
     """
     if len(samples) != len(baseline):
         raise ValueError(f"{len(samples)} samples cannot be paired with {len(baseline)}")
@@ -75,7 +75,7 @@ def ratio_interval(samples: Sequence[float], baseline: Sequence[float]) -> Inter
 
 
 def middle_half(samples: Sequence[float]) -> float:
-    """The spread: how far the first and the third quartile lie apart; 0 for a single sample."""
+    """The spread: the third quartile minus the first; 0 for a single sample."""
     if len(samples) == 1:
         return 0.0
     first, _, third = quantiles(samples, n=4, method="inclusive")

@@ -1,4 +1,4 @@
-"""A text that the course makes: sentences of a small grammar, the same for the same seed."""
+"""Generate a text from a small grammar; the same seed gives the same text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sentence(draw: random.Random) -> str:
 
 
 def text(sentences: int = 2000, seed: int = 0) -> str:
-    """Return that many sentences, one on each line."""
+    """Return `sentences` sentences, one on each line."""
     draw = random.Random(seed)
     return "".join(f"{sentence(draw)}\n" for _ in range(sentences))
 
@@ -40,14 +40,14 @@ def numbers(of: str) -> torch.Tensor:
 
 
 def letters(of: torch.Tensor) -> str:
-    """Return the characters of these numbers."""
+    """Return the characters with these numbers."""
     return "".join(LETTERS[number] for number in of.tolist())
 
 
 def known_words(sample: str) -> tuple[int, int]:
     """Return how many words of a sample are words of the grammar, and how many there are.
 
-    The first and the last one may be cut off, and do not count.
+    The first and the last word may be cut off, so they do not count.
     """
     words = sample.replace(".", " ").split()[1:-1]
     return sum(word in WORDS for word in words), len(words)

@@ -1,7 +1,7 @@
-"""The model: two layers that see the last few characters and give each next one a logit.
+"""The model: two layers that read the last few characters and compute logits for the next one.
 
-Its operations are launchers that are handed in; torch looks up the embeddings and moves the
-parameters.
+Its operations are launchers that the caller passes in; torch looks up the embeddings and updates
+the parameters.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Launchers = Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the model is, and how it is trained."""
+    """The sizes of the model, and the settings of its training."""
 
-    context: int  # characters that it sees
+    context: int  # characters that it reads
     width: int  # numbers for each of them
     hidden: int
     batch: int
     steps: int
-    rate: float  # of learning, at first
+    rate: float  # the initial learning rate
 
 
 TINY = Sizes(context=8, width=8, hidden=64, batch=48, steps=100, rate=0.03)
@@ -36,7 +36,7 @@ LARGE = Sizes(context=32, width=32, hidden=2048, batch=8192, steps=500, rate=0.0
 
 @dataclass(frozen=True)
 class Parameters:
-    """The tensors that are learned."""
+    """The trainable tensors."""
 
     embedding: torch.Tensor  # (letters, width)
     hidden_weight: torch.Tensor  # (hidden, context * width)
@@ -48,7 +48,7 @@ class Parameters:
 
 
 def parameters(sizes: Sizes, generator: torch.Generator, device: str) -> Parameters:
-    """Return the parameters before training: the same for the same generator."""
+    """Return the initial parameters; the same generator state gives the same ones."""
     inputs = sizes.context * sizes.width
     shapes = ((len(LETTERS), sizes.width), (sizes.hidden, inputs), (sizes.hidden, len(LETTERS)))
     scales = (1.0, (2.0 / inputs) ** 0.5, 0.1 * sizes.hidden**-0.5)
@@ -61,7 +61,7 @@ def parameters(sizes: Sizes, generator: torch.Generator, device: str) -> Paramet
 
 
 class _LinearReLU(torch.autograd.Function):
-    """The hidden layer, by `linear_bias_relu` and its way back."""
+    """The hidden layer, by `linear_bias_relu` and its backward pass."""
 
     @staticmethod
     def forward(context: Any, launchers: Launchers, *args: torch.Tensor) -> Any:
@@ -79,7 +79,7 @@ class _LinearReLU(torch.autograd.Function):
 
 
 class _Product(torch.autograd.Function):
-    """The last layer: the way back of a product is two more."""
+    """The last layer: the backward pass of a product is two more products."""
 
     @staticmethod
     def forward(context: Any, launchers: Launchers, *args: torch.Tensor) -> Any:
@@ -95,7 +95,7 @@ class _Product(torch.autograd.Function):
 
 
 class _Loss(torch.autograd.Function):
-    """The loss of each row, by `cross_entropy` and its way back."""
+    """The loss of each row, by `cross_entropy` and its backward pass."""
 
     @staticmethod
     def forward(context: Any, launchers: Launchers, *args: torch.Tensor) -> Any:
@@ -118,9 +118,9 @@ def _apply(
 
 
 def logits_of(learned: Parameters, seen: torch.Tensor, launchers: Launchers | None) -> torch.Tensor:
-    """Return the logits (batch, letters) behind the characters `seen` (batch, context).
+    """Return the logits (batch, letters) after the characters `seen` (batch, context).
 
-    Without launchers everything is torch's.
+    Without launchers torch computes everything.
     """
     x = learned.embedding[seen].flatten(1)
     if launchers is None:

@@ -1,7 +1,7 @@
-"""Which kernels the model runs on: the learner's, where they are there and right.
+"""Choose the kernels that the model runs on: the learner's, if they exist and are correct.
 
-Of each operation there may be the function that the learner gives, the code that last passed a
-check, and the model solution. The first one whose results agree with torch's is taken.
+There may be three versions of each operation: the function that the learner passes, the code that
+last passed a check, and the model solution. The first one whose results agree with torch's is used.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Launcher = Callable[..., Any]
 
 YOURS, PASSED = "yours, of this notebook", "yours, as it last passed"
 MODEL, TORCH = "the model solution", "torch"
-CLOSE = 1e-3  # a kernel that is wrong is further off
+CLOSE = 1e-3  # the error of a wrong kernel is larger
 
 
 def _numbers(*shape: int) -> torch.Tensor:
-    """Numbers that look random, the same each time, some of them above 2 and some below -2."""
+    """Reproducible numbers that look random, some of them above 2 and some below -2."""
     count = torch.Size(shape).numel()
     return (3.0 * torch.sin(torch.arange(count) * 1.7 + count)).view(shape)
 
@@ -71,7 +71,7 @@ LESSONS = {
 
 
 def _tried_on(name: str, device: str) -> tuple[torch.Tensor, ...]:
-    """Small arguments of that operation, with odd sizes and, where the model has them, strides."""
+    """Small arguments of that operation, with odd sizes and, as in the model, strides."""
     logits, targets = _numbers(6, 37), torch.tensor([0, 36, 5, 17, 1, 20])
     x, w = _numbers(6, 19), _numbers(21, 19)
     out = torch.relu(functional.linear(x, w, _numbers(21)))
@@ -87,7 +87,7 @@ def _tried_on(name: str, device: str) -> tuple[torch.Tensor, ...]:
 
 
 def agrees(name: str, launcher: Launcher, device: str) -> bool:
-    """Tell whether a launcher gives what torch gives for small arguments. It may raise anything."""
+    """Return whether a launcher agrees with torch for small arguments. It may raise anything."""
     args = _tried_on(name, device)
     want = BY_TORCH[name](*args)
     try:
@@ -102,9 +102,9 @@ def agrees(name: str, launcher: Launcher, device: str) -> bool:
 
 
 def operations(*given: Launcher, device: str = "cpu") -> tuple[dict[str, Launcher], dict[str, str]]:
-    """Return a launcher for each operation, and whose it is.
+    """Return a launcher for each operation, and who wrote it.
 
-    given: functions of the notebook, known by their names. Each is tried on small arguments.
+    given: functions of the notebook, identified by name. Each is tried on small arguments.
     """
     own = {_name(launcher): launcher for launcher in given}
     unknown = sorted(set(own) - set(BY_TORCH))
@@ -140,7 +140,7 @@ def _candidates(name: str, own: dict[str, Launcher]) -> Iterator[tuple[str, Laun
 
 @cache
 def _models() -> dict[str, str]:
-    """The model solutions by name; {} where the file was taken out, as an instructor may."""
+    """The model solutions by name; {} if an instructor has removed the file."""
     try:
         return dict(json.loads(gzip.decompress(MODELS.read_bytes())))
     except FileNotFoundError:
@@ -149,12 +149,12 @@ def _models() -> dict[str, str]:
 
 @cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """Where the modules lie as long as this process runs: Triton reads the source of a kernel."""
+    """A folder for modules, kept as long as this process: Triton reads kernel sources there."""
     return tempfile.TemporaryDirectory(prefix="tilewise-capstone-")
 
 
 def _of_source(owner: str, name: str, source: str) -> Iterator[tuple[str, Launcher]]:
-    """The launcher of a text with all that it needs; nothing where the text cannot be run."""
+    """The launcher in a complete source text; nothing if the text cannot be run."""
     kind = "passed" if owner == PASSED else "model"
     path = Path(_folder().name) / f"{kind}_{name}.py"
     path.write_text(source, encoding="utf-8")
@@ -171,6 +171,6 @@ def _of_source(owner: str, name: str, source: str) -> Iterator[tuple[str, Launch
 
 
 def table(whose: dict[str, str]) -> str:
-    """Return which operation runs on whose kernel, a line for each."""
+    """Return whose kernel each operation runs on, one line each."""
     rows = [f"{name:26} lesson {LESSONS[name]}   {owner}" for name, owner in whose.items()]
     return "\n".join(rows)

@@ -1,4 +1,4 @@
-"""Train the model, and let it write."""
+"""Train the model, and generate text with it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from triton_util.capstone.model import (
     parameters,
 )
 
-SLOW_STEPS = 3  # the first ones, in which kernels are compiled
+SLOW_STEPS = 3  # the first steps, in which kernels are compiled
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training gave: the loss of each step, and the model."""
+    """The result of a training: the loss of each step, and the model."""
 
     losses: tuple[float, ...]
-    milliseconds: float  # of a step, the median
+    milliseconds: float  # median time of a step
     learned: Parameters
     sizes: Sizes
 
 
 def train(sizes: Sizes, launchers: Launchers | None = None, device: str = "cpu") -> Trained:
-    """Train a new model; without launchers all of it by torch.
+    """Train a new model; without launchers torch computes everything.
 
     The text, the first parameters and the batches are the same in each call.
     """
@@ -43,7 +43,7 @@ def train(sizes: Sizes, launchers: Launchers | None = None, device: str = "cpu")
     reach = torch.arange(sizes.context, device=device)
     losses, times = [], []
     for step in range(sizes.steps):
-        for group in optimiser.param_groups:  # the rate stays for half of the steps, then falls
+        for group in optimiser.param_groups:  # the rate falls after half of the steps
             group["lr"] = sizes.rate * min(1.0, 2.0 * (1.0 - step / sizes.steps))
         places = torch.randint(len(data) - sizes.context, (sizes.batch,), generator=generator)
         places = places.to(device)
@@ -59,7 +59,7 @@ def train(sizes: Sizes, launchers: Launchers | None = None, device: str = "cpu")
 
 
 def _now(device: str) -> float:
-    """The time in seconds, when all that was launched is done."""
+    """The time in seconds, after all launched work is done."""
     if device != "cpu":
         torch.cuda.synchronize()
     return time.perf_counter()
@@ -69,12 +69,12 @@ def _now(device: str) -> float:
 def write(
     trained: Trained, launchers: Launchers | None = None, length: int = 160, seed: int = 0
 ) -> str:
-    """Return that many characters that the model makes, each drawn by its share.
+    """Return the requested number of characters, each drawn by its probability.
 
     The logits are doubled first, which makes likely characters likelier.
     """
     generator = torch.Generator().manual_seed(seed)
-    seen = grammar.numbers(grammar.text()[-trained.sizes.context :])  # to the end of a sentence
+    seen = grammar.numbers(grammar.text()[-trained.sizes.context :])  # ends with a sentence
     device = trained.learned.embedding.device
     made = []
     for _ in range(length):

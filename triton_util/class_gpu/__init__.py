@@ -1,7 +1,7 @@
 """The GPU of a class, for a learner without one: `check(matmul, gpu=True)` and the board.
 
-Where the service is, the environment says (`TILEWISE_GPU`, `TILEWISE_GPU_TOKEN`; a hub sets the
-first) or the file that `connect` writes.
+The environment gives the address of the service (`TILEWISE_GPU`, `TILEWISE_GPU_TOKEN`; a hub sets
+the first), or else the file that `connect` writes.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ __all__ = ["connect", "join_board", "leave_board", "show_board"]
 
 
 def connect(address: str, token: str) -> None:
-    """Remember the service of your class, for every later session: its address and your token."""
+    """Store the address of your class's service and your token for all later sessions."""
     write(address, token)
     print(f"Remembered: check(..., gpu=True) asks {address}")
 
 
 def join_board() -> None:
-    """Show your best results on the board of the class, under a name that is drawn for you."""
+    """Show your best results on the board of the class, under a randomly drawn name."""
     name = _service().ask("POST", "api/board", {})["name"]
     print(f"You are on the board as {name!r}. leave_board() takes you off it.")
 
 
 def leave_board() -> None:
-    """Take your name and your results off the board."""
+    """Remove your name and your results from the board."""
     _service().ask("DELETE", "api/board")
     print("You are not on the board.")
 
@@ -45,7 +45,7 @@ def _service() -> Service:
 
 
 def _framed(page: str) -> str:
-    """A page of its own within the notebook: nothing in it can run or reach outside."""
+    """A page in a frame within the notebook, in which nothing can run or reach outside."""
     import html
 
     return (

@@ -1,4 +1,4 @@
-"""`check(matmul, gpu=True)`: here first, then on the GPU of the class, in the ordinary card."""
+"""`check(matmul, gpu=True)`: first on this machine, then on the class GPU, in the usual card."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from triton_util.notebook.staleness import told
 
 
 def check(function: Any, session: Session, judge: JudgeProcess) -> checking.CheckResult:
-    """Check on this machine; what holds here, or cannot be judged here, goes to the service."""
+    """Check on this machine; code that passes, or cannot be judged here, goes to the service."""
     name = checking.name_of(function)
     display = Display()
     with checking.stoppable(name, display, judge):
@@ -31,7 +31,7 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> checking.Chec
             report, speed = _asked(function, name, session, judge, display)
     result = checking.conclude(report, judge, display)
     if speed is not None:
-        from triton_util.class_gpu.speed_card import show  # torch: only where something is shown
+        from triton_util.class_gpu.speed_card import show  # loads torch, so import it only here
 
         show(speed)
     return result
@@ -40,7 +40,7 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> checking.Chec
 def _asked(
     function: Any, name: str, session: Session, judge: JudgeProcess, display: Display
 ) -> tuple[Report, dict[str, Any] | None]:
-    """The service's report, or one that says why there is none; and the speed where there is."""
+    """The service's report, or one that says why there is none; and the speed, if measured."""
     found = place()
     if found is None:
         missing = "This check did not reach a GPU."
@@ -61,7 +61,7 @@ def _asked(
 
 
 def _source(function: Any, name: str, session: Session, judge: JudgeProcess) -> Gathered:
-    """What is sent: the same that the judge of this machine is given, where it can be asked."""
+    """The source to send: the one that this machine's judge gets, if it answers."""
     try:
         lesson = checking.given_cells(name, judge)
     except JudgeUnavailable:
@@ -70,7 +70,7 @@ def _source(function: Any, name: str, session: Session, judge: JudgeProcess) -> 
 
 
 def waiting(name: str, queued: Queued) -> tuple[str, str]:
-    """The card while a check waits for the class's GPU: whose turn it is, and how long."""
+    """The card while a check waits for the class GPU: its position and the expected wait."""
     verdict = f"<code>{html.escape(name)}</code> {_state(queued)} …"
     said = wait_told(queued)
     label = f"{name} on the class's GPU: {said}"

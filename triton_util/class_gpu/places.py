@@ -1,4 +1,4 @@
-"""Where the class's service is, and with which token it is asked."""
+"""The address of the class's service, and the token to use for it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ServicePlace:
 
 
 def place() -> ServicePlace | None:
-    """The service of this learner; None where none is configured.
+    """The service of this learner; None if none is configured.
 
-    The hub's own token goes to no address but the one that the hub has set.
+    The hub's own token is sent only to the address that the hub has set.
     """
     kept = _read()
     address = os.environ.get(ADDRESS, "")
@@ -47,7 +47,7 @@ def place() -> ServicePlace | None:
 
 
 def write(address: str, token: str) -> None:
-    """Keep address and token for later sessions, readable for nobody else."""
+    """Store address and token for later sessions, in a file that only this user can read."""
     if urlsplit(address).scheme not in ("http", "https"):
         raise ValueError(f"{address!r} is no address: it looks like https://host/services/gpu/")
     kept = _read()
@@ -55,7 +55,7 @@ def write(address: str, token: str) -> None:
 
 
 def _secret(kept: dict[str, Any]) -> str:
-    """What this machine drew once: with a token that the class shares, it tells who asks."""
+    """A secret drawn once for this machine; it identifies the sender if a class shares a token."""
     found = str(kept.get("secret", ""))
     if not found:
         found = secrets.token_urlsafe(32)

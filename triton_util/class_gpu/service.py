@@ -1,4 +1,4 @@
-"""The class's service over HTTP: one check from handing in to its report."""
+"""The class's service over HTTP: one check from submission to report."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from triton_util.client.judge import JudgeUnavailable
 
 ANSWER_BYTES = 8 << 20
 ANSWER_SECONDS = 40.0
-NEWS_SECONDS = 2.0  # for which one request waits for news, so that the card stays true
-TRIES = 4  # of a request whose answer did not come
+NEWS_SECONDS = 2.0  # for which one request waits for news, so that the card stays up to date
+TRIES = 4  # of a request that gets no answer
 PATIENCE = 3600.0
 _MEND = "Check again in a moment. `check` without `gpu=True` needs no service."
 
 
 @dataclass(frozen=True)
 class Queued:
-    """How far a check is: `position` others start before it. None: nobody can say how long."""
+    """The state of a waiting check: `position` others start before it, None if unknown."""
 
     state: str
     position: int
@@ -34,7 +34,7 @@ class Queued:
 
 
 class Refused(Exception):  # noqa: N818 - an answer of the service
-    """The service answered, and said no."""
+    """The service answered with a refusal."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -42,14 +42,14 @@ class Refused(Exception):  # noqa: N818 - an answer of the service
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A token goes to the address that it is for, and to no other."""
+    """Follow no redirects, because a token must go only to its own address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class Service:
-    """Asks one service. Raises JudgeUnavailable where it cannot be reached or says no."""
+    """Asks one service. Raises JudgeUnavailable if it cannot be reached or refuses."""
 
     def __init__(self, place: ServicePlace, sleep: Callable[[float], None] = time.sleep) -> None:
         self._place, self._sleep = place, sleep
@@ -58,10 +58,10 @@ class Service:
     def judge(
         self, exercise: str, source: str, progress: Callable[[Queued], None]
     ) -> dict[str, Any]:
-        """The answer for one source: `report`, and `speed` where it was timed.
+        """The answer for one source: `report`, and `speed` if it was timed.
 
-        The key makes a request that is sent twice one check. Where the service has lost it, as
-        after a restart, it is handed in once more.
+        The key makes a repeated request the same check. If the service has lost the check, as after
+        a restart, it is submitted once more.
         """
         told: dict[str, Any] = {}
         key, deadline = secrets.token_urlsafe(24), time.monotonic() + PATIENCE
@@ -85,7 +85,7 @@ class Service:
         raise JudgeUnavailable("The class's GPU did not come to this check for an hour.", _MEND)
 
     def ask(self, method: str, path: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
-        """One request; for what is not a check."""
+        """Send one request that is not a check, and return the answer."""
         try:
             return self._repeated(method, path, data)
         except Refused as refused:
@@ -102,7 +102,7 @@ class Service:
     def _repeated(
         self, method: str, path: str, data: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Ask until an answer comes; a service that starts again is worth some seconds."""
+        """Ask until an answer comes; a restarting service is worth some seconds of waiting."""
         for number in range(TRIES):
             try:
                 return self._once(method, path, data)
@@ -136,7 +136,7 @@ class Service:
             raise Refused(error.code, said or f"The service answered {error.code}.") from None
 
     def _withdraw(self, job_id: str) -> None:
-        """Take back what nobody waits for any more, if that can be done at once."""
+        """Withdraw a check that is no longer needed, if that can be done at once."""
         if job_id:
             try:
                 self._once("DELETE", f"api/jobs/{job_id}", None)

@@ -1,4 +1,4 @@
-"""The speed that the class's GPU measured: against the model solution, and under the roofline."""
+"""The speed that the class GPU measured: beside the model solution, and under the roofline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLUMNS = ("", "time", "rate", "of the limit")
 
 
 def show(data: dict[str, Any]) -> None:
-    """Show the speed of an answer; nothing where it cannot be understood: the verdict stands."""
+    """Show the speed in an answer; nothing if it is malformed, because the verdict still counts."""
     try:
         found = SpeedComparison.from_json(data)
         shown = speed_html(found), speed_text(found)
@@ -26,7 +26,7 @@ def show(data: dict[str, Any]) -> None:
 
 
 def speed_html(found: SpeedComparison) -> str:
-    """The card: times in a table, why, and the roofline."""
+    """The card: times in a table, the reasons, and the roofline."""
     name = html.escape(found.exercise)
     points = {found.exercise: found.intensity} if found.operations else {}
     picture = roofline(points, found.tensor_cores) if points else None

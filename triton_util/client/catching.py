@@ -60,7 +60,7 @@ def catch(
             "the mistake touch?",
         )
     for other in others:
-        with contextlib.redirect_stdout(io.StringIO()):  # only prints for the own input show
+        with contextlib.redirect_stdout(io.StringIO()):  # hide prints for other inputs
             outcome = _try(run, other, right)
         if outcome.wrong:
             return _show(display, "not-yet", f"{outcome.wrong}")

@@ -1,4 +1,4 @@
-"""`check`: from a function of the session to a card. Never raises for what a learner wrote."""
+"""`check`: turns a function of the session into a card. Never raises for a learner's mistake."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from triton_util.notebook.staleness import outdated, told
 class CheckResult:
     """What `check` found. `passed` is True only when every gate that ran was passed.
 
-    `judged` is False when nothing is known of the code that the notebook shows: the judge could
-    not answer, or that code was not run.
+    `judged` is False when the code in the notebook was not judged: the judge could not answer, or
+    that code was never run.
     """
 
     exercise: str
@@ -56,7 +56,7 @@ class CheckResult:
         return self._told
 
     def _ipython_display_(self) -> None:
-        """Nothing: the card was shown already."""
+        """Show nothing, because the card is already there."""
 
 
 def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
@@ -70,14 +70,14 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
 
 @contextlib.contextmanager
 def stoppable(name: str, display: Display, judge: JudgeProcess) -> Iterator[None]:
-    """While this lasts a check is under way: the card says so, and what the stop button did."""
+    """Run a check; the card says that it is under way, or that the stop button ended it."""
     display.note(waiting_html(name), "")
     try:
         yield
     except KeyboardInterrupt:
         stopped = could_not_check(name, "The check was stopped.", "Run the cell to check again.")
         display.show(report_html(stopped), report_text(stopped))
-        judge.start()  # the interrupt ended the old one; the next check need not wait for it
+        judge.start()  # the interrupt ended the judge; start now, so the next check need not wait
         raise Stopped from None
 
 
@@ -97,7 +97,7 @@ def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResu
 
 
 def _passing(report: Report, judge: JudgeProcess) -> Passing | None:
-    """What to show of a check that passed; a judge that has gone since costs no card."""
+    """What to show for a passed check; a judge that has stopped in the meantime is no error."""
     if report.state != "passed":
         return None
     told: dict[str, Any] = {}
@@ -110,7 +110,7 @@ def _passing(report: Report, judge: JudgeProcess) -> Passing | None:
 
 
 class Stopped(KeyboardInterrupt):
-    """The stop button: cells behind this one do not run; the card has said all there is."""
+    """The stop button was used: later cells do not run, and the card has already said why."""
 
     def _render_traceback_(self) -> list[str]:
         return ["The check was stopped."]
@@ -120,12 +120,12 @@ Progress = Callable[[int, int], None]
 
 
 def shows_progress(name: str, display: Display) -> Progress:
-    """Keeps the waiting card true."""
+    """Return a function that updates the waiting card as cases are done."""
     return lambda done, cases: display.note(waiting_html(name, done, cases), "")
 
 
 def name_of(function: Any) -> str:
-    """The name of a launcher, or the one that was given."""
+    """The name of a launcher; a string is returned as it is."""
     if isinstance(function, str):
         return function
     inner = inner_function(function)
@@ -138,14 +138,14 @@ def report_on(
 ) -> Report:
     """The judge's report on a function of the session; raises nothing but KeyboardInterrupt.
 
-    `progress` is told how many cases are done, of how many.
+    `progress` is called with the number of cases done and the number of all cases.
     """
     name = name_of(function)
     return faults_told(name, lambda: _ask(function, name, session, judge, progress))
 
 
 def faults_told(name: str, ask: Callable[[], Report]) -> Report:
-    """The report of `ask`; where that raises, one that says whose fault it is."""
+    """The report that `ask` returns; if it raises, a report that says whose fault that is."""
     try:
         return ask()
     except GatherError as error:
@@ -159,7 +159,7 @@ def faults_told(name: str, ask: Callable[[], Report]) -> Report:
             "Bring the course to one version (`pip install --upgrade tilewise`), and restart the "
             "notebook's kernel.",
         )
-    except Exception as error:  # a fault of ours: the notebook goes on, and the learner knows
+    except Exception as error:  # our own fault: report it, and let the notebook go on
         return could_not_check(
             name,
             f"Checking failed with a fault of the course's own: {type(error).__name__}: {error}",
@@ -171,7 +171,7 @@ def faults_told(name: str, ask: Callable[[], Report]) -> Report:
 def _ask(
     function: Any, name: str, session: Session, judge: JudgeProcess, progress: Progress | None
 ) -> Report:
-    """Gather the source and have it judged; what the text alone shows needs no judge."""
+    """Gather the source and send it to the judge, unless the text alone decides."""
     started = time.monotonic()
     before = _seen_at_once(function, name, session)
     if before is not None:
@@ -185,13 +185,13 @@ def _ask(
         return precheck.outdated_report(name, behind)
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
     report = with_places(read_report(judge.ask(request, progress)["report"]), source, session)
-    waited = time.monotonic() - started  # as the learner has; the judge counts its own part
+    waited = time.monotonic() - started  # the learner's wait; the judge counts only its own part
     where = told(source, session)
     return dataclasses.replace(report, judged=where, seconds=waited, source=source.text)
 
 
 def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:
-    """A report that needs no judge: the stub is as it was, or Python holds something else."""
+    """A report that needs no judge: an unchanged stub, or Python holds other code than shown."""
     value = session.namespace.get(name) if isinstance(function, str) else function
     if inner_function(value) is None or is_kernel(value):
         return None
@@ -205,7 +205,7 @@ def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:
 def gathered(
     function: Any, name: str, session: Session, given: frozenset[str] = frozenset()
 ) -> Gathered:
-    """The source of the function, from the notebook, or from the module that it came from.
+    """The source of the function, from the notebook or from the module that defines it.
 
     `given` are the fingerprints of the lesson's own cells.
     """
@@ -224,7 +224,7 @@ def given_cells(name: str, judge: JudgeProcess) -> frozenset[str]:
 
 
 def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
-    """The exercises of the course in its order; without a number where no lesson asks for it."""
+    """The exercises in the order of the course; those that no lesson uses have no number."""
     answer = judge.ask({"op": "exercises"})
     return [
         attempts.Listed(
@@ -239,7 +239,7 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
 
 
 def quiz_lessons(judge: JudgeProcess) -> dict[str, int]:
-    """How many questions each lesson has that has a quiz."""
+    """The number of quiz questions, for each lesson that has a quiz."""
     answer = judge.ask({"op": "exercises"})
     return {str(lesson): int(count) for lesson, count in answer.get("quizzes", {}).items()}
 
@@ -247,7 +247,7 @@ def quiz_lessons(judge: JudgeProcess) -> dict[str, int]:
 def wrong_argument(
     function: Any, name: str, session: Session, listed: list[attempts.Listed]
 ) -> Report | None:
-    """A report when `function` is nothing that can be checked; names what the lessons ask for."""
+    """A report if `function` cannot be checked; it names the launchers that the lessons ask for."""
     known = [item.name for item in listed]
     asked = [item.name for item in listed if item.number]
     if isinstance(function, str) and name not in session.namespace and name in known:
@@ -299,12 +299,12 @@ def wrong_argument(
 
 
 def _own(session: Session, asked: list[str]) -> str:
-    """The exercise whose launcher the session defined last; "" for none."""
+    """The exercise whose launcher the session defined last; "" if there is none."""
     return next((name for name in reversed(session.namespace) if name in asked), "")
 
 
 def _launcher_of(kernel: str, session: Session, asked: list[str]) -> str:
-    """The exercise whose launcher in this session uses the kernel, else an example."""
+    """The exercise whose launcher in this session uses the kernel; else an example."""
     for name in asked:
         launcher = inner_function(session.namespace.get(name))
         if launcher is not None and kernel in launcher.__code__.co_names:
@@ -312,13 +312,13 @@ def _launcher_of(kernel: str, session: Session, asked: list[str]) -> str:
     return _own(session, asked) or asked[0]
 
 
-ASKING = frozenset({"check", "speed", "hint"})  # what takes a launcher
+ASKING = frozenset({"check", "speed", "hint"})  # the functions that take a launcher
 
 
 def not_defined(error: BaseException | None, cell: str, session: Session) -> Report | None:
-    """What to say behind a NameError of `check(vector_add)` and the like; None for others.
+    """A report on the NameError of `check(vector_add)` and the like; None for other errors.
 
-    Python ends there before `check` is called. A launcher under another name is a likely cause.
+    Python raises it before `check` is called. Often the launcher has another name.
     """
     if not isinstance(error, NameError) or not error.name or error.name not in _asked_for(cell):
         return None
@@ -341,10 +341,10 @@ def not_defined(error: BaseException | None, cell: str, session: Session) -> Rep
 
 
 def _asked_for(cell: str) -> set[str]:
-    """The names that a cell hands to `check` and the like."""
+    """The names that a cell passes to `check` and the like."""
     try:
         tree = ast.parse(cell)
-    except SyntaxError:  # magics, or text that is no Python
+    except SyntaxError:  # magics, or text that is not Python
         return set()
     return {
         argument.id

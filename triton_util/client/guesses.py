@@ -1,7 +1,7 @@
-"""What a learner guessed, caught and answered: kept beside the progress, and told with it.
+"""The learner's guesses, caught bugs and answers, in a file beside the progress.
 
-The first guess of each prediction counts; a bug is caught once an input shows it, and mended when
-the kernel is right on that input and on others.
+The first guess of each prediction counts. A bug is caught once an input shows it, and fixed once
+the kernel is correct on that input and on others.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _FILE = "guesses.json"
 _KINDS = ("predictions", "bugs", "answers")
 Kept = dict[str, dict[str, Any]]
 
-# A guess within this factor is right, or close. A whole number can be known exactly: there only the
-# number itself is right, and what is near it is close.
+# A guess within these factors is right, or close. A whole number can be guessed exactly: then only
+# that number is right, and numbers near it are close.
 RIGHT, CLOSE = 1.02, 2.0
 RIGHT_WHOLE, CLOSE_WHOLE = 1.0, 1.1
 
 
 def load() -> Kept:
-    """What was kept, by kind; empty where there is nothing, or where it cannot be read."""
+    """Everything that was recorded, by kind; empty if there is no file or it cannot be read."""
     try:
         stored = json.loads((attempts.folder() / _FILE).read_text(encoding="utf-8"))
         return {kind: dict(stored.get(kind, {})) for kind in _KINDS}
@@ -32,7 +32,7 @@ def load() -> Kept:
 
 
 def keep(kind: str, name: str, value: Any) -> bool:
-    """Write one thing down. False where that could not be done (a full disk, say)."""
+    """Record one value. Returns False if that failed (a full disk, for example)."""
     kept = load()
     kept[kind][name] = value
     try:
@@ -47,7 +47,7 @@ def keep(kind: str, name: str, value: Any) -> bool:
 def grade(guess: float, answer: float, within: float | None = None) -> str:
     """How good a guess is: "right", "close" or "far".
 
-    within: the factor within which a guess is right, where the prediction says so.
+    within: the factor within which a guess is right, if the prediction sets its own.
     """
     if guess == answer or (guess != guess and answer != answer):  # NaN is an answer
         return "right"
@@ -61,7 +61,7 @@ def grade(guess: float, answer: float, within: float | None = None) -> str:
 
 
 def told(kept: Kept) -> str:
-    """One line on how the guesses were, and what was caught; "" where there is nothing."""
+    """One line on the guesses and the caught bugs; "" if there are none."""
     parts = []
     predictions = kept["predictions"]
     if predictions:

@@ -1,4 +1,4 @@
-"""Hints, one step at a time: a nudge, an idea, nearly the line."""
+"""Hints, one step at a time: a nudge, then an idea, then almost the line itself."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _last = ""
 
 
 def follow(exercise: str) -> None:
-    """From now on `hint()` without a name is about this exercise."""
+    """Make `hint()` without a name show hints for this exercise from now on."""
     global _last
     _last = exercise
 
 
 def last() -> str:
-    """The exercise that was checked last. Raises NotThere where none was yet."""
+    """The exercise that was checked last. Raises NotThere before the first check."""
     if not _last:
         raise NotThere('say of which exercise: `hint("vector_add")`; or check one first')
     return _last
 
 
 def choose(exercise: str, hints: list[str], step: int | None) -> int:
-    """The step to show, from 1: the one asked for, or the one after the last that was shown.
+    """The step to show, from 1: the requested one, or the one after the last that was shown.
 
-    What was shown is kept beside the progress, through restarts. Raises NotThere for a step that
-    is not there.
+    Shown steps are recorded beside the progress and survive restarts. Raises NotThere for a step
+    that does not exist.
     """
     given = remembered.load("hints").get(exercise, 0)
     given = given if isinstance(given, int) else 0
@@ -48,7 +48,7 @@ def hint_html(exercise: str, hints: list[str], step: int) -> str:
 
 
 def hint_text(exercise: str, hints: list[str], step: int) -> str:
-    """The same as text."""
+    """The chosen hint as text."""
     head = f"Hint {step} of {len(hints)} for {exercise}"
     return f"{head}\n  {hints[step - 1]}\n  {_more(step, hints)}"
 

@@ -1,7 +1,7 @@
-"""The judge as a process of its own, reached over a pipe: one JSON line each way.
+"""The judge as a separate process, reached over a pipe: one JSON line each way.
 
-No line of the judge is imported here, so nothing that a learner's code does to this process
-can reach a verdict, and nothing that a kernel does in the judge can end the notebook.
+This process imports no judge code. So a learner's code cannot change a verdict from here, and a
+kernel that crashes the judge cannot end the notebook.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import IO, Any
 
 COMMAND = (sys.executable, "-P", "-m", "graders.judge.serve")
-SECONDS = 180.0  # a check in a class full of cold machines; the judge's own limits are tighter
+SECONDS = 180.0  # allows for a class of slow cold starts; the judge's own limits are tighter
 _DOCTOR = "Run `tilewise doctor` in a terminal: it says what works here and how to fix the rest."
-# These change what a Python program does in ways that are meant for the notebook only.
+# These variables change how Python runs, and are meant for the notebook only.
 _NOT_INHERITED = ("MPLBACKEND", "PYTHONBREAKPOINT", "PYTHONSTARTUP", "PYTHONINSPECT")
 
 
 class JudgeUnavailable(Exception):  # noqa: N818 - a state of the judge, like KeyboardInterrupt
-    """The judge could not answer: what happened, and the mend. Never the learner's fault."""
+    """The judge could not answer: what happened, and how to fix it. Never the learner's fault."""
 
     def __init__(self, message: str, mend: str = _DOCTOR, detail: str = "") -> None:
         super().__init__(f"{message} {mend}")
@@ -39,14 +39,14 @@ class JudgeUnavailable(Exception):  # noqa: N818 - a state of the judge, like Ke
 
 
 class NotKnown(JudgeUnavailable):
-    """The judge was asked for something by a name that it does not know."""
+    """The judge does not know the name that it was asked for."""
 
 
 class JudgeProcess:
-    """Starts the judge when it is first needed, keeps it warm, and starts it again when it died.
+    """Starts the judge when it is first needed, keeps it running, and restarts it if it died.
 
-    One request at a time; safe to use from several threads, and after a fork (the child gets
-    a judge of its own). `seconds` is the limit for one answer, a cold start included.
+    It handles one request at a time. Several threads may use it; after a fork, the child gets a
+    judge of its own. `seconds` limits the time for one answer, including a cold start.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class JudgeProcess:
     def start(self) -> None:
         """Start the process and warm it up, without waiting, so that it is ready when needed.
 
-        Says nothing when that fails: the first request will.
+        A failure is not reported here; the first request will report it.
         """
         threading.Thread(target=self._warm_up, name="judge-warm-up", daemon=True).start()
 
     def _after_fork(self) -> None:
-        """In the child nobody holds the lock, whoever held it in the parent."""
+        """In the child, make a new lock: a thread of the parent may have held the old one."""
         self._lock = threading.Lock()
 
     def _warm_up(self) -> None:
@@ -79,10 +79,10 @@ class JudgeProcess:
     def ask(
         self, request: dict[str, Any], progress: Callable[[int, int], None] | None = None
     ) -> dict[str, Any]:
-        """The answer to one request. Raises JudgeUnavailable when there is none to be had.
+        """The answer to one request. Raises JudgeUnavailable if the judge cannot answer.
 
-        `progress` is told how many cases are done, of how many, while they run. An interrupt
-        (the notebook's stop button) ends the judge and is passed on.
+        `progress` is called with the number of cases done and the number of all cases. An interrupt
+        (the notebook's stop button) ends the judge and is raised again.
         """
         with self._lock:
             if not self._alive():
@@ -103,16 +103,16 @@ class JudgeProcess:
         return answer
 
     def close(self) -> None:
-        """End the process, also in the middle of a request; the next one starts a new one."""
+        """End the process, even during a request; the next request starts a new one."""
         process = self._process
         if process is not None and self._owner == os.getpid():
-            _kill(process)  # whoever waits for an answer stops waiting, and gives the lock back
+            _kill(process)  # a thread that waits for an answer then stops and releases the lock
         with self._lock:
             self._stop()
 
     @property
     def pid(self) -> int | None:
-        """The process id while it runs."""
+        """The process id while the judge runs, else None."""
         return self._process.pid if self._process is not None and self._alive() else None
 
     def _alive(self) -> bool:
@@ -132,8 +132,8 @@ class JudgeProcess:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=_environment(),
-                # The notebook's stop button signals its whole process group; the judge is
-                # ended by us, not by that signal.
+                # The stop button signals the notebook's whole process group. The judge must
+                # not get that signal, because this class ends it.
                 start_new_session=True,
             )
         except OSError as error:
@@ -196,7 +196,7 @@ class JudgeProcess:
         return line
 
     def _death(self) -> JudgeUnavailable:
-        """Why the process ended, from what it left behind."""
+        """The reason why the process ended, from its exit status and its error output."""
         assert self._process is not None
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0)
@@ -223,14 +223,14 @@ class JudgeProcess:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the judge; its workers are in its session, and all of them end with it."""
+    """End the judge and its workers, which are in its session."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment() -> dict[str, str]:
-    """The notebook's environment, able to find the judge wherever this package was found."""
+    """The notebook's environment, extended so that the judge is found next to this package."""
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, environment.get("PYTHONPATH", "")]
@@ -243,5 +243,5 @@ atexit.register(_shared.close)
 
 
 def shared() -> JudgeProcess:
-    """The one judge of this Python process."""
+    """The judge that all code of this Python process shares."""
     return _shared

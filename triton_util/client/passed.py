@@ -1,4 +1,4 @@
-"""What a card shows of a check that passed: figures, how to break it, and where to go next."""
+"""The part of a card for a passed check: figures, how to break the solution, what comes next."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from triton_util.client.report import Report
 
 @dataclass(frozen=True)
 class Passing:
-    """What a card shows of a pass. `challenge` and `joy` are for the first one alone.
+    """What a card shows after a pass; `challenge` and `joy` only after the first one.
 
-    joy: how many exercises are done now; goal: the next exercise in words; link: its notebook,
-    where it lies beside this one. access: which program stores what.
+    joy: how many exercises are done now; goal: the next exercise in words; link: its notebook, if
+    that is beside this one. access: which program stores what.
     """
 
     figures: tuple[str, ...]
@@ -36,9 +36,9 @@ def passing(
     listed: Sequence[Listed],
     told: Mapping[str, Any] | None = None,
 ) -> Passing | None:
-    """What to show; None where the check did not pass.
+    """What to show; None if the check did not pass.
 
-    `recorded` is from before the check; `told` is the judge's answer to `passed`.
+    `recorded` is from before the check; `told` is the judge's answer to the request `passed`.
     """
     if report.state != "passed":
         return None
@@ -63,7 +63,7 @@ def passing(
 
 
 def _joy(recorded: dict[str, Attempts], listed: Sequence[Listed]) -> str:
-    """How far a first pass brings a learner."""
+    """How many exercises are done after a first pass, in words."""
     known = [item.name for item in listed if item.number]
     done = 1 + sum(recorded.get(name, Attempts()).passed != "" for name in known)
     if done == len(known):
@@ -88,7 +88,7 @@ def _bytes(report: Report, before: Attempts) -> str:
 
 
 def _registers(report: Report, model: Mapping[str, Any] | None) -> str:
-    """Of the newest target, the kernel that needs most; beside it that of the model solution."""
+    """The registers of the kernel that needs most on the newest target, beside the model's."""
     if not report.resources:
         return ""
     target = max(item.target for item in report.resources)
@@ -110,7 +110,7 @@ def _spilled(count: int) -> str:
 
 
 def _next(own: Listed, recorded: dict[str, Attempts], listed: Sequence[Listed]) -> Listed | None:
-    """The next exercise of the course that is not passed yet: behind this one, else before it."""
+    """The next exercise that is not passed yet: after this one in the course, else before it."""
     known = [item for item in listed if item.number]
     if own not in known:
         return None
@@ -130,7 +130,7 @@ def _goal(own: Listed, following: Listed) -> str:
 
 
 def passing_lines(found: Passing) -> list[str]:
-    """The same in lines of text, backticks included."""
+    """The same in lines of text, with the backticks."""
     lines = [*found.figures]
     if found.access:
         told = found.access.told
@@ -144,7 +144,7 @@ def passing_lines(found: Passing) -> list[str]:
 
 
 def passing_html(found: Passing) -> str:
-    """The same as HTML, with a link to the next notebook where that lies beside this one."""
+    """The same as HTML, with a link to the next notebook if that is beside this one."""
     parts = [_joy_html(found.joy)] if found.joy else []
     if found.goal:
         goal = inline(found.goal)
@@ -159,7 +159,7 @@ def passing_html(found: Passing) -> str:
 
 
 def _joy_html(joy: str) -> str:
-    """The moment of joy: paper in the air once, where movement is not unwelcome."""
+    """A short confetti animation, unless the system asks for reduced motion."""
     paper = "<i></i>" * 14
     return (
         f'<div class="tw-joy"><span class="tw-paper" aria-hidden="true">{paper}</span>'

@@ -1,4 +1,4 @@
-"""What a report says, in sentences that the card and the terminal text share."""
+"""The sentences of a report that the card and the terminal text share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triton_util.client.report import GATE_NAMES, OF_FUNCTIONS, Finding, Report
 
 
 class NotThere(ValueError):  # noqa: N818 - says what was asked for
-    """Somebody asked for an exercise, a hint or a question that there is not."""
+    """The requested exercise, hint or question does not exist."""
 
 
 GATE_MEANING = {
@@ -27,7 +27,7 @@ _SENTENCE = re.compile(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z`(\[\d])|\n\
 
 
 def first_sentence(text: str) -> tuple[str, str]:
-    """The first sentence, and what follows it. Code between backticks is not cut."""
+    """The first sentence, and the rest. Code between backticks is not split."""
     for end in _SENTENCE.finditer(text):
         if text.count("`", 0, end.start()) % 2 == 0 and text[end.start() - 1] != ":":
             return text[: end.start()], text[end.end() :]
@@ -35,13 +35,13 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 def facts(finding: Finding) -> list[tuple[str, str]]:
-    """Names and values of the small table: the case, and what is known of it."""
+    """The names and values of a finding's small table: the case, and facts about it."""
     case = [("case", finding.case)] if finding.case else []
     return [*case, *finding.facts]
 
 
 def original(finding: Finding) -> str:
-    """The untranslated message, where it says anything that the card does not say already."""
+    """The untranslated message; "" if the card already says all of it."""
     said = " ".join(finding.message.split())
     return "" if " ".join(finding.original.split()) in said else finding.original
 
@@ -58,7 +58,7 @@ def headline(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """How many cases passed, where any ran."""
+    """How many cases passed; "" if none ran."""
     if report.state == "unjudged":
         return "Nothing was judged. This is no fault of your code."
     if report.state == "outdated":
@@ -70,7 +70,7 @@ def summary(report: Report) -> str:
 
 
 def gates(report: Report) -> list[tuple[str, str]]:
-    """(gate, status) in the order in which a submission passes them; the judge may add some."""
+    """(gate, status) in the order that a submission passes the gates; the judge may add some."""
     if not report.counts:
         return []
     usual = OF_FUNCTIONS if "call" in report.gates else GATE_NAMES
@@ -79,7 +79,7 @@ def gates(report: Report) -> list[tuple[str, str]]:
 
 
 def tier(report: Report) -> str:
-    """What the sandbox tier means for this result; "" where there is nothing to warn of."""
+    """What the sandbox tier means for this result; "" when there is nothing to warn about."""
     if not report.counts or report.sandbox == "A":
         return ""
     if report.sandbox == "B":
@@ -90,19 +90,19 @@ def tier(report: Report) -> str:
 
 
 def judged(report: Report) -> str:
-    """Whose code this is about; "" where nobody knows."""
+    """Which code was judged; "" if unknown."""
     return f"Judged: {report.judged}." if report.judged and report.counts else ""
 
 
 def offer(report: Report) -> str:
-    """Where to get help; "" where the exercise is solved or unknown."""
+    """Where to get help; "" if the exercise is solved or unknown."""
     if report.state != "failed" or not report.max_points:
         return ""
     return f'Stuck? `hint("{report.exercise}")` gives a hint, and a clearer one each time.'
 
 
 def resources(report: Report) -> list[tuple[str, str, str, str, str]]:
-    """Rows of the table of compiled kernels: kernel, target, registers, shared, spills."""
+    """The rows of the table of compiled kernels: kernel, target, registers, shared, spills."""
     return [
         (
             item.kernel,

@@ -1,4 +1,4 @@
-"""Reports that need no judge: the stub is untouched, or Python does not hold what is shown."""
+"""Reports that need no judge: the stub is unchanged, or Python holds other code than shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_util.notebook.stubs import STUB_MARK, definitions, nothing_yet, unto
 
 
 def untouched_report(source: Gathered) -> Report | None:
-    """Nothing is written yet; None where something is, or where no exercise gave the stub."""
+    """A report that the stub is unchanged; None if code was written or there was no stub."""
     if STUB_MARK not in source.text:
         return None
     functions, kernels = definitions(ast.parse(source.text))
@@ -41,7 +41,7 @@ def _nothing_yet(function: ast.FunctionDef, source: Gathered) -> Finding:
 
 
 def outdated_report(exercise: str, found: Outdated) -> Report:
-    """The card that says which cell did not take effect, and how old the code is that did."""
+    """A report on the cell that did not take effect, and on the age of the code that did."""
     label = found.newer or found.held.label
     cell = label[:1].upper() + label[1:]
     held = f"Python still holds the `{found.name}` of {with_age(found.held)}"

@@ -1,4 +1,4 @@
-"""`predict`: a guess first, then what is so. The answer is not on the page: the judge has it."""
+"""`predict`: first a guess, then the answer, which the judge has and the notebook does not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _VERDICTS = {
 
 
 def predict(name: str, guess: Any, judge: JudgeProcess, display: Display) -> None:
-    """Show what is so beside the guess, and keep the first guess. Asks for one where it is None."""
-    answer = judge.ask({"op": "prediction", "name": name})  # a name that is unknown is said first
+    """Show the answer beside the guess, and record the first guess. If it is None, ask for one."""
+    answer = judge.ask({"op": "prediction", "name": name})  # first, to report an unknown name
     number = _number(guess)
     if number is None:
         told = ASK if guess is None else f"`{guess!r}` is no number. {ASK}"
@@ -33,7 +33,7 @@ def predict(name: str, guess: Any, judge: JudgeProcess, display: Display) -> Non
     within = answer.get("within")
     verdict = guesses.grade(number, actual, None if within is None else float(within))
     if verdict == "close" and not answer["quantity"]:
-        verdict = "far"  # the number of a row next to it is another row
+        verdict = "far"  # for a row number, near is wrong: it is another row
     if first is None:
         guesses.keep("predictions", name, {"guess": number_text(number), "grade": verdict})
     lines = [
@@ -53,7 +53,7 @@ def predict(name: str, guess: Any, judge: JudgeProcess, display: Display) -> Non
 
 
 def number_text(value: float) -> str:
-    """A number as people write it: 1,048,576 or 0.125."""
+    """A number in its usual notation: 1,048,576 or 0.125."""
     if math.isfinite(value) and float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.4g}"
@@ -69,7 +69,7 @@ def _number(guess: Any) -> float | None:
 
 
 def _distance(guess: float, actual: float) -> str:
-    """By what factor a guess is too high or too low; "" where that means nothing."""
+    """By what factor a guess is too high or too low; "" when a factor has no meaning."""
     if not (math.isfinite(guess) and math.isfinite(actual) and actual and guess / actual > 0):
         return ""
     factor = guess / actual

@@ -1,6 +1,6 @@
-"""Quiz questions: radio buttons where widgets work, HTML or plain text where they do not.
+"""Quiz questions: radio buttons where widgets work, else HTML or plain text.
 
-Each choice has an answer of its own, so that a wrong one teaches something too.
+Each choice has its own answer text, so that a wrong choice teaches something too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from triton_util.keyboard import keeps_its_keys, keys_html
 from triton_util.puzzles import schedule
 
 LETTERS = "abcdefgh"
-# ipywidgets makes every choice one line high: of two lines the second lay over the next choice.
+# ipywidgets makes every choice one line high: a second line would overlap the next choice.
 STYLE = """
 .tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: block; position: relative;
   height: auto; line-height: 1.45; padding: .15em 0 .15em 1.7em; white-space: normal; }
@@ -43,9 +43,9 @@ class Question:
 
 
 def read_questions(answer: dict[str, Any], lesson: str) -> tuple[Question, ...]:
-    """The questions in the judge's answer, each with its choices in an order of its own.
+    """Read the questions from the judge's answer, and shuffle their choices.
 
-    The order is the same each time; the right choices of a lesson stand at all places in turn.
+    The order is the same each time. Over a lesson, the right choices take every position in turn.
     """
     chance = random.Random(lesson)
     first = chance.randrange(len(LETTERS))
@@ -63,7 +63,7 @@ def _choices(item: dict[str, Any]) -> list[Choice]:
 
 
 def _mixed(choices: list[Choice], place: int, chance: random.Random) -> tuple[Choice, ...]:
-    """The choices in another order, with the right one at a place (counted round and round)."""
+    """The choices shuffled, with the right one at `place` modulo the number of choices."""
     right = [choice for choice in choices if choice.right]
     wrong = [choice for choice in choices if not choice.right]
     chance.shuffle(wrong)
@@ -72,7 +72,7 @@ def _mixed(choices: list[Choice], place: int, chance: random.Random) -> tuple[Ch
 
 
 def keep(lesson: str, question: Question, choice: Choice) -> None:
-    """Remember what was answered last, through restarts; what was missed comes back (`review`)."""
+    """Store the last answer in a file; a missed question comes back later (`review`)."""
     if not choice.right:
         schedule.missed(schedule.QUESTIONS, name_of(lesson, question))
     given = remembered.load("quizzes").get(lesson)
@@ -82,7 +82,7 @@ def keep(lesson: str, question: Question, choice: Choice) -> None:
 
 
 def kept(lesson: str, question: Question) -> Choice | None:
-    """What was answered last; None where nothing was, or where the choice is no more."""
+    """The last answer; None if there is none, or if that choice no longer exists."""
     given = remembered.load("quizzes").get(lesson)
     found = given.get(_key(question)) if isinstance(given, dict) else None
     text = found[0] if isinstance(found, list) and found else None
@@ -90,7 +90,7 @@ def kept(lesson: str, question: Question) -> Choice | None:
 
 
 def answered(lessons: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """By lesson: how many questions are answered rightly, and how many there are."""
+    """By lesson: how many questions are answered correctly, and how many there are."""
     given = remembered.load("quizzes")
     found = {}
     for lesson, count in lessons.items():
@@ -102,28 +102,28 @@ def answered(lessons: Mapping[str, int]) -> dict[str, tuple[int, int]]:
 
 
 def name_of(lesson: str, question: Question) -> str:
-    """What a question is called among those that come back."""
+    """The question's name in the list of questions that come back."""
     return f"{lesson}/{_key(question)}"
 
 
 def _key(question: Question) -> str:
-    """Short, and another one where the question was rewritten."""
+    """A short key that changes when the question is rewritten."""
     return hashlib.sha256(question.prompt.encode()).hexdigest()[:12]
 
 
 def _said(choice: Choice) -> str:
-    """The answer without its "Yes": the verdict before it says that."""
+    """The answer without its leading "Yes", because the verdict before it says that."""
     said = re.sub(r"^Yes\b[.,:;]?\s*", "", choice.answer) if choice.right else choice.answer
     return said[:1].upper() + said[1:]
 
 
 def verdict_text(choice: Choice) -> str:
-    """What to say to somebody who picked this choice."""
+    """The verdict on this choice, as text."""
     return f"{'✓ Right.' if choice.right else '✗ Not quite.'} {_said(choice)}".rstrip()
 
 
 def verdict_html(choice: Choice) -> str:
-    """The same, as a small card."""
+    """The verdict on this choice, as a small card."""
     state, mark, word = ("passed", "✓", "Right") if choice.right else ("failed", "✗", "Not quite")
     return frame(state, mark, word, "", prose(_said(choice)), word)
 
@@ -142,7 +142,7 @@ def quiz_text(lesson: str, questions: tuple[Question, ...]) -> str:
 
 
 def quiz_html(lesson: str, questions: tuple[Question, ...]) -> str:
-    """The questions where no widget can be shown: each choice opens its own answer."""
+    """The questions for pages without widgets: each choice opens its own answer."""
     parts = []
     for number, question in enumerate(questions, start=1):
         parts.append(f"<p><b>{number}.</b> {inline(question.prompt)}</p>")
@@ -156,7 +156,7 @@ def quiz_html(lesson: str, questions: tuple[Question, ...]) -> str:
 
 
 def pick(lesson: str, questions: tuple[Question, ...], number: object, letter: object) -> Choice:
-    """The choice named by number and letter. Raises NotThere in words where there is none."""
+    """The choice with this number and letter. Raises NotThere, with a reason, if there is none."""
     numbers = range(1, len(questions) + 1)
     if not isinstance(number, int) or isinstance(number, bool) or number not in numbers:
         raise NotThere(f"the quiz `{lesson}` has the questions 1 to {len(questions)}")
@@ -168,10 +168,10 @@ def pick(lesson: str, questions: tuple[Question, ...], number: object, letter: o
 
 
 def quiz_widget(lesson: str, questions: tuple[Question, ...]) -> Any:
-    """An ipywidgets box: one group of radio buttons for each question, its answer below.
+    """An ipywidgets box: a group of radio buttons for each question, its answer below.
 
-    Arrow keys move within a group; the answer follows the choice. What was answered before is
-    chosen already.
+    Arrow keys move within a group; the answer follows the choice. Earlier answers are selected
+    at the start.
     """
     import ipywidgets as widgets
 
@@ -187,7 +187,7 @@ def quiz_widget(lesson: str, questions: tuple[Question, ...]) -> Any:
 def labelled(question: Question) -> list[tuple[str, int]]:
     """The choices as radio buttons show them, each with its number.
 
-    The text carries the letter, so that two choices of equal text stay two choices.
+    The text includes the letter, so that two choices with equal text stay distinct.
     """
     lettered = enumerate(zip(LETTERS, question.choices, strict=False))
     return [(f"{letter})  {choice.text.replace('`', '')}", i) for i, (letter, choice) in lettered]
@@ -202,7 +202,7 @@ def _question_widget(lesson: str, number: int, question: Question) -> Any:
     buttons = widgets.RadioButtons(
         options=labelled(question),
         value=None,
-        tooltip=name,  # what a screen reader says of the group
+        tooltip=name,  # screen readers read it as the name of the group
         layout=widgets.Layout(width="auto", margin="0 0 0 1em"),
     )
     answer = widgets.HTML().add_class("tw-live")

@@ -1,7 +1,7 @@
-"""Small things that outlive a restart: which hints were shown, how the quiz was answered.
+"""Small values that survive a restart: hints that were shown, quiz answers.
 
-They lie beside the progress. What cannot be read is forgotten, and what cannot be written is not
-kept: nothing here may stop a lesson.
+They are stored beside the progress. Errors in reading or writing are ignored, because they must
+not stop a lesson.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from triton_util.client import attempts
 
 _FILE = "remembered.json"
-PASSED_CODE = "passed_code"  # of each exercise the source that passed last: the capstone runs on it
+PASSED_CODE = "passed_code"  # the source that passed last, by exercise; the capstone runs on it
 
 
 def load(kind: str) -> dict[str, Any]:
-    """What was kept of one kind, by name; {} where nothing was."""
+    """The stored values of one kind, by name; {} if there are none."""
     try:
         found = json.loads((attempts.folder() / _FILE).read_text(encoding="utf-8"))[kind]
         return dict(found)
@@ -26,7 +26,7 @@ def load(kind: str) -> dict[str, Any]:
 
 
 def keep(kind: str, name: str, value: Any) -> None:
-    """Keep one value, in place of the one before."""
+    """Store one value, in place of the earlier one."""
     path = attempts.folder() / _FILE
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The judge's report as the client reads it: plain data, checked where it enters."""
+"""The judge's report as the client reads it: plain data, validated on arrival."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 State = Literal["passed", "failed", "unjudged", "outdated", "untouched"]
 GATE_NAMES = ("read", "compile", "interpret", "traffic", "gpu")
-OF_FUNCTIONS = ("read", "call")  # the gates where an exercise asks for plain Python
+OF_FUNCTIONS = ("read", "call")  # the gates of an exercise that asks for plain Python
 
 
 @dataclass(frozen=True)
 class Side:
-    """The first numbers of a result, or a picture: rows of grey levels in hexadecimal digits."""
+    """The first numbers of a result, or a picture as rows of grey levels in hexadecimal."""
 
     name: str
     rows: tuple[tuple[str, ...], ...] = ()
@@ -24,9 +24,9 @@ class Side:
 class Picture:
     """A map of cells: `.` right, `x` wrong value, `o` never stored, `1` to `9` tenths wrong.
 
-    `shape` are the rows and columns of elements, of which each cell stands for `step`; `block` is
-    the kernel's, 0 along a side that it does not cut; a vector of `elements` is wrapped like text;
-    `sides` are what came out and what was expected.
+    `shape` is the number of rows and columns of elements; each cell shows `step` of them. `block`
+    is the kernel's block size, 0 along a side that it does not split. A vector of `elements` is
+    wrapped like text. `sides` are the actual and the expected result.
     """
 
     rows: tuple[str, ...]
@@ -40,7 +40,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A line of the learner's code, by its number in its cell; `meant` is the one in question."""
+    """A line of the learner's code, by its number in its cell; `meant` marks the line at fault."""
 
     number: int
     text: str
@@ -49,7 +49,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Table:
-    """What each program did: lines of cells, and whether each of them is wrong."""
+    """What each program did: rows of cells, and for each row whether it is wrong."""
 
     caption: str
     columns: tuple[str, ...]
@@ -62,7 +62,7 @@ class Table:
 class Finding:
     """One mistake in a tutor's words. `where` and `code_line` are the learner's own lines.
 
-    `quoted` are the line and those around it, `cell` is the fingerprint of the cell they are from.
+    `quoted` is the line with its neighbours, `cell` the fingerprint of the cell they are from.
     """
 
     gate: str
@@ -82,14 +82,14 @@ class Finding:
     cell: str = ""
 
 
-# Codes of findings of `check` itself: it was given nothing that is an exercise, or no code yet.
+# Codes of findings of `check` itself: its argument is not an exercise, or has no code yet.
 NO_EXERCISE = frozenset({"unknown-exercise", "kernel-given", "no-function"})
 NO_CODE = frozenset({"not-defined"})
 
 
 @dataclass(frozen=True)
 class BytesMoved:
-    """Bytes that a kernel moves in a case, and that the model solution moves there."""
+    """The bytes that a kernel moves in a case, and those that the model solution moves in it."""
 
     case: str
     own: int
@@ -98,7 +98,7 @@ class BytesMoved:
 
 @dataclass(frozen=True)
 class Resources:
-    """What one kernel needs of a GPU with compute capability `target` (80 means 8.0)."""
+    """The resources of one kernel on a GPU with compute capability `target` (80 means 8.0)."""
 
     kernel: str
     target: int
@@ -109,11 +109,11 @@ class Resources:
 
 @dataclass(frozen=True)
 class Report:
-    """How one check went.
+    """The result of one check.
 
-    `state` is unjudged when the judge, not the learner, failed; outdated when what the notebook
-    shows is not what Python holds; untouched when the stub is as it was. `judged` names the
-    cells whose text was judged.
+    `state` is unjudged when the judge failed, not the learner; outdated when Python holds other
+    code than the notebook shows; untouched when the stub is unchanged. `judged` names the cells
+    whose text was judged.
     """
 
     exercise: str
@@ -127,7 +127,7 @@ class Report:
     sandbox: str = ""
     seconds: float = 0.0
     resources: tuple[Resources, ...] = ()
-    remarks: tuple[Finding, ...] = ()  # on what is right
+    remarks: tuple[Finding, ...] = ()  # on correct code
     judged: str = ""
     moved: BytesMoved | None = None
     source: str = ""  # the text that was judged
@@ -135,12 +135,12 @@ class Report:
 
     @property
     def counts(self) -> bool:
-        """Whether code of the learner's was judged."""
+        """Whether code that the learner wrote was judged."""
         return self.state in ("passed", "failed") and not self._codes & (NO_EXERCISE | NO_CODE)
 
     @property
     def names_exercise(self) -> bool:
-        """Whether the check was asked for by the name of an exercise."""
+        """Whether the argument of the check was the name of an exercise."""
         return not self._codes & NO_EXERCISE
 
     @property
@@ -248,12 +248,12 @@ def _read_resources(item: Mapping[str, Any]) -> Resources:
 
 
 def learners_mistake(exercise: str, code: str, title: str, message: str, step: str) -> Report:
-    """A report for what was found before the judge was asked."""
+    """A report on a mistake that was found without the judge."""
     finding = Finding("read", code, title, message, step)
     return Report(exercise, "failed", {"read": "failed"}, (finding,))
 
 
 def could_not_check(exercise: str, message: str, mend: str, detail: str = "") -> Report:
-    """A report that says that nothing was judged, and how to mend that."""
+    """A report that says that nothing was judged, and how to fix that."""
     finding = Finding("judge", "could-not-check", "", message, mend, original=detail)
     return Report(exercise, "unjudged", {}, (finding,))

@@ -1,7 +1,7 @@
-"""What the set-up cell of every lesson does: `prepare()`.
+"""The set-up cell of every lesson calls `prepare()`.
 
-In a notebook the import of `triton_util.client` has started the judge before that, because its
-start takes as long as that of PyTorch: both load at once.
+In a notebook, importing `triton_util.client` has already started the judge. Its start takes as
+long as that of PyTorch, so both load at once.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from triton_util.notebook.session import Display
 
 
 def prepare() -> None:
-    """Load PyTorch and Triton, choose where kernels run, and say so.
+    """Load PyTorch and Triton, choose where kernels run, and print the choice.
 
-    TRITON_INTERPRET has to be set before triton is imported, and only where there is no GPU. In
-    the interpreter a launch that leaves its tensors is then an error, and no crash.
+    TRITON_INTERPRET must be set before triton is imported, and only on a machine without a GPU.
+    In the interpreter, an access outside a tensor is then an error instead of a crash.
     """
     started = time.monotonic()
     _find_own_commands()
@@ -41,7 +41,7 @@ def prepare() -> None:
 
 
 def _find_own_commands() -> None:
-    """Let `!tilewise` find the command of this Python, wherever Jupyter was started from."""
+    """Let `!tilewise` find the command of this Python, independent of how Jupyter was started."""
     own = Path(sys.executable).parent
     if shutil.which("tilewise") is None and (own / "tilewise").exists():
         os.environ["PATH"] = os.pathsep.join([str(own), os.environ.get("PATH", "")])

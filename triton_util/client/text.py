@@ -1,4 +1,4 @@
-"""The same report as plain text, for terminals and for notebooks that show no HTML."""
+"""The report as plain text, for terminals and for notebooks that show no HTML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH = 80
 
 
 def report_text(report: Report, below: Sequence[str] = ()) -> str:
-    """Everything that the card shows, in lines of at most 80 characters or so."""
+    """The content of the card, in lines of at most about 80 characters."""
     mark = phrases.STATE_MARK[report.state]
     head = f"{mark} {report.exercise}: {phrases.headline(report)}"
     summary = phrases.summary(report)
@@ -41,7 +41,7 @@ def report_text(report: Report, below: Sequence[str] = ()) -> str:
 
 
 def _finding(finding: Finding, whole: bool = False) -> str:
-    """In the order of the card: what is wrong, where, what to do next; then what was seen."""
+    """A finding in the order of the card: what is wrong, where, what to do next; then the facts."""
     said, rest = (finding.message, "") if whole else phrases.first_sentence(finding.message)
     lines = [_wrap(finding.title)] if finding.title else []
     lines += [_wrap(part) for part in said.split("\n") if part.strip()]

@@ -1,4 +1,4 @@
-"""`speed`: where a kernel stands on this machine's GPU, or what is known without one."""
+"""`speed`: how fast a kernel is on this machine's GPU, or the known limits without a GPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from triton_util.client.text import report_text
 from triton_util.notebook.session import Display, Session
 from triton_util.notebook.source import GatherError
 
-# After a check: long enough for a figure, short enough to wait for.
+# After a check: long enough to measure, short enough to wait for.
 QUICK_SECONDS, PATIENT_SECONDS = 2.0, 6.0
 
 
 def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = False) -> None:
-    """Show how fast a launcher is; `quick` leaves torch.compile out. Raises no learner's error."""
+    """Show how fast a launcher is; `quick` skips torch.compile. Does not raise learners' errors."""
     name = name_of(function)
     display = Display()
     try:
@@ -51,8 +51,8 @@ def _show_report(display: Display, report: Report) -> None:
 
 
 def _shown(name: str, answer: dict[str, Any]) -> tuple[str, str]:
-    """HTML and text of the judge's answer."""
-    from triton_util.bench import (  # torch and matplotlib: only where something is shown
+    """The judge's answer as HTML and as text."""
+    from triton_util.bench import (  # loads torch and matplotlib, so import it only to show
         page,
         phrases,
     )

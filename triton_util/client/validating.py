@@ -1,4 +1,4 @@
-"""What `nbgrader validate` sees of a check: a cell that fails where the check does."""
+"""Make a cell fail under `nbgrader validate` when its check fails."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import textwrap
 
 from triton_util.client.checking import CheckResult
 
-WIDTH = 80  # characters; nbgrader cuts lines off behind 83
+WIDTH = 80  # characters; nbgrader cuts lines off after 83
 
 
 class NotPassedError(AssertionError):
-    """Fails a cell. A notebook shows the words alone, without the lines that led here."""
+    """Fails a cell. A notebook shows only its message, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).split("\n")
 
 
 def require(result: CheckResult) -> None:
-    """Raise NotPassedError, with the first finding in words, unless everything held."""
+    """Raise NotPassedError with the first finding, unless every check passed."""
     if result.passed:
         return
     if not result.judged:

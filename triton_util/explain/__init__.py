@@ -1,4 +1,4 @@
-"""What the compiler makes of a kernel, on any machine, with a GPU or without.
+"""Show what the compiler makes of a kernel, on any machine, with or without a GPU.
 
     explain(vector_add, x, y)                      # a launcher, as it would be called
     explain(add_kernel, x, y, out, n, BLOCK_SIZE=1024)       # or one kernel
@@ -24,28 +24,28 @@ from triton_util.notebook.source import GatherError, is_kernel
 __all__ = ["Comparison", "ExplainError", "Explanation", "Listing", "compare", "explain", "show_ptx"]
 
 DEFAULT_TARGETS = (80, 90)
-LAUNCHES = 4  # specialisations that are compiled, of one call
+LAUNCHES = 4  # specialisations of one call that are compiled
 
 
 def explain(
     function: Any, *args: Any, targets: Sequence[int] = DEFAULT_TARGETS, **kwargs: Any
 ) -> Explanation:
-    """Compile what `function(*args, **kwargs)` launches, and say what became of it.
+    """Compile what `function(*args, **kwargs)` launches, and describe the compiled kernels.
 
-    function: a launcher, or a kernel (then the arguments are those of its launch, constants
-    and num_warps by name). args: tensors of any device, of which only shape, strides and dtype
+    function: a launcher, or a kernel (then the arguments are those of its launch, with constants
+    and num_warps by name). args: tensors on any device, of which only shape, strides and dtype
     matter; numbers, strings, None. targets: architectures such as 75, 80, 86, 89, 90, 100.
-    Raises ExplainError where it cannot be compiled, with the reason.
+    Raises ExplainError, with the reason, if the function cannot be compiled.
     """
     return _explained(function, sys._getframe(1), args, kwargs, targets)
 
 
 def show_ptx(function: Any, *args: Any, target: int = 90, only: str = "", **kwargs: Any) -> Listing:
-    """The PTX of what `function(*args, **kwargs)` launches, below the lines that it came from.
+    """The PTX of what `function(*args, **kwargs)` launches, below the source lines it came from.
 
-    Loads, stores and products on tensor cores are said in words, with their width. only: a text
-    that must stand in a source line, such as "tl.load". The other arguments are those of
-    `explain`.
+    Loads, stores and products on tensor cores are described in words, with their width. only:
+    show only source lines that contain this text, such as "tl.load". The other arguments are
+    those of `explain`.
     """
     return Listing(_explained(function, sys._getframe(1), args, kwargs, (target,)), only)
 

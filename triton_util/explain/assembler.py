@@ -1,6 +1,6 @@
-"""ptxas on PTX text: registers, shared memory and spills, as the assembler reports them.
+"""Run ptxas on PTX text: registers, shared memory and spills, as the assembler reports them.
 
-It runs in limits and in a directory of its own, so it may be given PTX of unknown origin.
+ptxas runs with resource limits in a directory of its own, so the PTX may come from anywhere.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _LIMITS = f'ulimit -t {CPU_SECONDS} -v {ADDRESS_KIB} -f {FILE_BLOCKS}; exec "$@"
 
 @dataclass(frozen=True)
 class Assembled:
-    """What ptxas made of one kernel. All figures per thread but `shared_bytes`, per program."""
+    """The figures of ptxas for one kernel, per thread; `shared_bytes` is per program."""
 
     registers: int
-    shared_bytes: int  # static; Triton's own memory is dynamic and not in it
+    shared_bytes: int  # static; excludes Triton's own memory, which is dynamic
     spill_store_bytes: int
     spill_load_bytes: int
 
 
 class AssemblerError(Exception):
-    """ptxas refused the text; the message is its own."""
+    """ptxas refused the text; the message is from ptxas."""
 
 
 class MissingAssemblerError(Exception):
-    """ptxas itself cannot be run on this machine."""
+    """ptxas cannot be run on this machine."""
 
 
 def assemble(
@@ -40,7 +40,7 @@ def assemble(
 ) -> Assembled:
     """Run `command` (with {ptx} and {cubin} for the files) and read its report.
 
-    The files lie in a folder beneath `directory` meanwhile (by default the system's own place).
+    During the run the files are in a folder below `directory` (by default the system's own place).
     """
     with tempfile.TemporaryDirectory(prefix="tilewise-ptxas-", dir=directory) as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")

@@ -18,7 +18,7 @@ class Comparison:
     after: Explanation
 
     def pairs(self) -> list[tuple[Made, Made]]:
-        """What is compared with what: the same place in the order of launches, same target."""
+        """The pairs to compare: the same position in the order of launches, and the same target."""
         found = []
         for arch in dict.fromkeys(made.target.arch for made in self.before.made):
             sides = self.before.for_target(arch), self.after.for_target(arch)
@@ -26,7 +26,7 @@ class Comparison:
         return [(old, new) for old, new in found if not (old.error or new.error)]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """What, before, after, and "changed" or ""."""
+        """Rows of: what is compared, before, after, and "changed" or ""."""
         found = []
         for old, new in self.pairs():
             found.append((f"{new.target.name} ({new.target.cards})", old.label, new.label, ""))

@@ -1,7 +1,7 @@
 """Main of the process that compiles for `explain`: one JSON request in, one JSON answer out.
 
-It is a process of its own, because the notebook's triton may be in interpreter mode, which
-cannot compile. The learner's launcher runs here with its launches recorded, not executed.
+It is a separate process, because the notebook's triton may be in interpreter mode, which cannot
+compile. The learner's launcher runs here with its launches recorded, not executed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FILENAME = "<explained>"
 
 
 def main() -> None:
-    """Answer on the real stdout; whatever else is printed goes to stderr."""
+    """Write the answer to the real stdout; all other output goes to stderr."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     try:
@@ -63,7 +63,7 @@ def _made(launch: Any, arch: int) -> dict[str, Any]:
         ptx, metadata = lowering.to_ptx(launch, arch)
         command = lowering.ptxas_command(launch, arch, ptx, dict(metadata))
         made = assembler.assemble(ptx, command)
-    except Exception as error:  # this target only; the other ones are still of use
+    except Exception as error:  # only this target fails; the others are still useful
         return {**described, "error": f"{type(error).__name__}: {error}"}
     return {
         **described,

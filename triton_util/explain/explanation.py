@@ -1,4 +1,4 @@
-"""An explanation: the facts of `facts`, shown as a card or as text."""
+"""An explanation: the data of `facts`, shown as a card or as text."""
 
 from __future__ import annotations
 

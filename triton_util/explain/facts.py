@@ -1,4 +1,4 @@
-"""What is known of a compiled kernel, as plain data."""
+"""The facts about a compiled kernel, as plain data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Made:
     """One specialisation of a kernel for one target.
 
     `registers` per thread; `shared_bytes` per program; spills in bytes per thread, as ptxas
-    reports them. `lines` maps lines of the source to what became of them; 0: of none.
+    reports them. `lines` maps source lines to their instructions; line 0 has those of no line.
     """
 
     kernel: str
@@ -35,7 +35,7 @@ class Made:
 
     @property
     def fits(self) -> bool:
-        """Whether a program finds the shared memory that it needs."""
+        """Whether a program's shared memory fits the limit of the target."""
         return not self.error and self.shared_bytes <= self.target.shared_per_program
 
     @property
@@ -44,7 +44,7 @@ class Made:
 
     @property
     def total(self) -> LineFacts:
-        """All lines together."""
+        """The facts of all lines together."""
         return total(self.lines or {})
 
     @property
@@ -59,7 +59,7 @@ class Made:
 class Explained:
     """What `explain` found.
 
-    `made` holds one entry for each specialisation and target, in the order of the launches.
+    `made` has one entry for each specialisation and target, in the order of the launches.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Record kernel launches instead of executing them, as Triton would specialise them.
 
-Imports triton, which must not be in interpreter mode: for processes that compile.
+It imports triton, which must not be in interpreter mode; it is for processes that compile.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from triton.runtime.jit import JITFunction, create_function_from_signature
 
 MODULE = "submission"  # the name under which a source text is loaded
 TARGETS = (80, 90)
-FAR_BYTES = 1 << 32  # a larger storage is only pretended
+FAR_BYTES = 1 << 32  # a larger storage is not really allocated
 
 
 @dataclass
@@ -53,7 +53,7 @@ class SeenLaunch:
 
     @property
     def def_line(self) -> int:
-        """The line of the kernel's `def`, decorators skipped."""
+        """The line of the kernel's `def`, after the decorators."""
         return def_line(self.kernel)
 
     @property
@@ -63,14 +63,14 @@ class SeenLaunch:
 
     @property
     def pointer_bits(self) -> int:
-        """The widths of the elements that the pointer arguments point to, summed."""
+        """The sum of the element widths of all pointer arguments."""
         kinds = [str(kind) for kind, _ in self.specialization if str(kind).startswith("*")]
         digits = ("".join(c for c in kind if c.isdigit()) for kind in kinds)
         return sum(int(width) for width in digits if width)
 
     @property
     def block_size(self) -> int:
-        """The product of the constants: large blocks come out large."""
+        """The product of the constants, so that large blocks give large numbers."""
         size = 1
         for value in self.constants().values():
             number = getattr(value, "value", value)
@@ -94,7 +94,7 @@ class SeenLaunch:
 
 @dataclass
 class Recorder:
-    """Takes the place of `JITFunction.run` and `Autotuner.run`."""
+    """Replaces `JITFunction.run` and `Autotuner.run`."""
 
     filename: str
     launches: dict[str, SeenLaunch] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Recorder:
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
-        """Launches inside are recorded and not executed."""
+        """Record the launches inside the block instead of executing them."""
         originals = JITFunction.run, Autotuner.run
         self.install()
         try:
@@ -111,7 +111,7 @@ class Recorder:
             JITFunction.run, Autotuner.run = originals
 
     def install(self) -> None:
-        """Patch Triton in this process, for ever: the process serves one submission."""
+        """Patch Triton permanently in this process, which serves only one submission."""
         recorder = self
 
         def run(
@@ -157,8 +157,8 @@ class Recorder:
 
 
 def load_module(source: str, filename: str) -> types.ModuleType:
-    """Execute the submission's text as a module that Triton can find the source of."""
-    # A form feed ends a line for `splitlines` and for no syntax tree.
+    """Execute the submission's text as a module whose source Triton can find."""
+    # `splitlines` also splits at a form feed, but Python's parser does not.
     lines = [f"{line}\n" for line in source.split("\n")]
     linecache.cache[filename] = (len(source), None, lines, filename)
     module = types.ModuleType(MODULE)
@@ -189,7 +189,7 @@ def describe_kernel(kernel: JITFunction[Any], constants: Mapping[str, Any]) -> s
 
 
 def def_line(kernel: JITFunction[Any]) -> int:
-    """The line of `def`, decorators skipped."""
+    """The line of `def`, after the decorators."""
     for offset, line in enumerate(kernel.raw_src):
         if line.strip().startswith("def "):
             return int(kernel.starting_line_number) + offset

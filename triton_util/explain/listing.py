@@ -1,4 +1,4 @@
-"""The PTX of a kernel below the source lines that it came from, with words at what matters."""
+"""The PTX of a kernel below the source lines it came from, with notes on memory and products."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STYLE = """<style>
 
 @dataclass(frozen=True)
 class Piece:
-    """A source line and its instructions, each with what is said of it ("" for nothing)."""
+    """A source line and its instructions, each with a note on it ("" for none)."""
 
     number: int
     source: str
@@ -73,7 +73,7 @@ def _head(made: Made) -> str:
 
 
 def _pieces(explanation: Explained, made: Made, only: str) -> Iterator[Piece]:
-    """The lines in which the text `only` stands, or all of them."""
+    """The lines that contain the text `only`, or all lines."""
     for number, facts in sorted((made.lines or {}).items()):
         source = explanation.line(number) if number else "(of no line)"
         if only in source:
@@ -83,7 +83,7 @@ def _pieces(explanation: Explained, made: Made, only: str) -> Iterator[Piece]:
 
 
 def _said(text: str) -> str:
-    """What an instruction moves or multiplies; "" for plain arithmetic."""
+    """A note on what an instruction moves or multiplies; "" for plain arithmetic."""
     found = describe(text)
     return phrases.describe_line(found).removeprefix("1 ").removeprefix("× ") if found else ""
 

@@ -1,8 +1,8 @@
-"""Which parameter each load of a kernel reads from: addresses in PTX, followed back.
+"""Which parameter each load of a kernel reads from: traces addresses in PTX back to pointers.
 
-PTX names a register in the brackets of a load. Where it came from is found by going from each
-pointer among the kernel's parameters through whatever is computed of it: moves, conversions, sums,
-products. Numbers that were loaded belong to no parameter.
+PTX names a register in the brackets of a load. To find its origin, this module follows each
+pointer parameter through all that is computed from it: moves, conversions, sums, products.
+Numbers that were loaded belong to no parameter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from triton_util.explain.ptx import LOADS, access_of, placed_lines
 _ENTRY = re.compile(r"\.entry\s+[\w$.]+\s*\(([^()]*+)\)")
 _THREADS = re.compile(r"\.(?:reqntid|maxntid)\s+(\d+)(?:,\s*(\d+))?(?:,\s*(\d+))?")
 _COMPUTES = re.compile(r"^\s*+(?:\{\s*+)?(?:@!?%\w++\s++)?([a-z]\w*+)(\S*+)\s++(.+)$", re.DOTALL)
-_REGISTER = re.compile(r"%(?!p\d+\b)\w+")  # a predicate chooses, it is no part of an address
+_REGISTER = re.compile(r"%(?!p\d+\b)\w+")  # excludes predicates, which are not part of an address
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _BRACKETS = re.compile(r"\[([^\[\]]*+)\]")
 _NO_RESULT = frozenset(
@@ -30,9 +30,9 @@ BULK = "bulk copy"
 class Load:
     """An instruction that loads from global memory.
 
-    `bits` that it moves for one thread, 0 where a whole tile is copied at once; `source` counts
-    the pointers among the kernel's parameters, None where the address could not be followed to
-    one of them.
+    `bits`: moved for one thread; 0 if a whole tile is copied at once. `source`: the index of the
+    pointer among the kernel's pointer parameters; None if the address could not be traced to one
+    of them.
     """
 
     kind: str  # "load", "async copy", "bulk copy"
@@ -42,7 +42,7 @@ class Load:
 
 
 def loads_of(ptx: str, filename: str) -> tuple[Load, ...]:
-    """The loads of the kernel, in the order of the text; lines are those of `filename`."""
+    """The loads of the kernel, in the order of the text; line numbers are those of `filename`."""
     pieces = [
         (line, piece)
         for line, text in placed_lines(ptx, filename)
@@ -63,7 +63,7 @@ def pointers(ptx: str) -> tuple[str, ...]:
 
 
 def _pointer(parameter: str) -> str | None:
-    """The name of a parameter that is a pointer or, as bytes, a descriptor; None for any other."""
+    """The name of a parameter that is a pointer or, as bytes, a descriptor; else None."""
     declared, bracket, _ = parameter.partition("[")
     words = declared.split()
     if ".param" not in words or not (".ptr" in words or bracket):
@@ -72,7 +72,7 @@ def _pointer(parameter: str) -> str | None:
 
 
 def threads_of(ptx: str) -> int:
-    """How many threads a program has; 0 where the text does not say it."""
+    """The number of threads of a program; 0 if the text does not state it."""
     found = _THREADS.search(ptx)
     if found is None:
         return 0
@@ -93,19 +93,19 @@ def _loads(pieces: list[tuple[int, str]], origins: Mapping[str, set[int]]) -> It
 
 
 def _copies_in(kind: str, piece: str) -> bool:
-    """Whether a bulk copy goes from global memory to shared, and not the other way."""
+    """Whether a bulk copy goes from global to shared memory, not back."""
     return kind == BULK and "global.shared" not in piece and "[" in piece
 
 
 def _address(kind: str, piece: str) -> list[str]:
-    """The registers of the address in global memory: the second one where something is copied."""
+    """The registers of the address in global memory; for a copy, those of the second address."""
     brackets = _BRACKETS.findall(piece)
     place = 0 if kind == "load" else 1
     return _REGISTER.findall(brackets[place]) if len(brackets) > place else []
 
 
 def _origins(pieces: list[str], parameters: tuple[str, ...]) -> dict[str, set[int]]:
-    """For each register the pointers that its value was computed from."""
+    """For each register, the pointers from which its value was computed."""
     follows: dict[str, set[str]] = defaultdict(set)
     for piece in pieces:
         for source, result in _steps(piece, frozenset(parameters)):
@@ -122,7 +122,7 @@ def _origins(pieces: list[str], parameters: tuple[str, ...]) -> dict[str, set[in
 
 
 def _steps(piece: str, parameters: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """From what an instruction computes what: pairs of a source and a result."""
+    """The data flow of an instruction: pairs of a source register and a result register."""
     match = _COMPUTES.match(piece)
     if match is None or match[1] in _NO_RESULT:
         return
@@ -136,7 +136,7 @@ def _steps(piece: str, parameters: frozenset[str]) -> Iterator[tuple[str, str]]:
 
 
 def _split(operands: str) -> tuple[str, str]:
-    """The first operand, which may be several in braces, and the others."""
+    """The first operand, which may be several in braces, and the other operands."""
     if operands.lstrip().startswith("{"):
         results, _, sources = operands.partition("}")
     else:

@@ -1,4 +1,4 @@
-"""From a recorded launch to PTX, for a GPU that need not be there."""
+"""Compile a recorded launch to PTX, for a GPU that this machine need not have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRITON_VERSION: str = triton.__version__
 
 
 def front_end(launch: SeenLaunch, arch: int) -> tuple[Any, Any, Any, Any]:
-    """Triton's intermediate representation; the context must outlive it, so it comes along."""
+    """Triton's intermediate representation, and the context, which must outlive it."""
     source, options, backend = launch.pack(arch)
     context = ir.context()
     ir.load_dialects(context)
@@ -45,7 +45,7 @@ def to_ptx(launch: SeenLaunch, arch: int) -> tuple[str, dict[str, Any]]:
 
 
 def ptxas_command(launch: SeenLaunch, arch: int, ptx: str, metadata: dict[str, Any]) -> list[str]:
-    """How this version of Triton calls ptxas, with {ptx} and {cubin} for the file names."""
+    """The ptxas command of this Triton version, with {ptx} and {cubin} for the file names."""
     seen: list[list[str]] = []
     original = subprocess.run
 

@@ -10,16 +10,16 @@ from triton_util.hardware import REGISTER_UNIT, WARP, Architecture
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many programs (and warps) one processor holds at a time, and what limits them."""
+    """How many programs (and warps) fit on one processor at a time, and what limits them."""
 
     programs: int
     warps: int
-    share: float  # of the warps that the processor can hold
+    share: float  # fraction of the most warps that the processor can hold
     limited_by: str
 
 
 def occupancy(target: Architecture, registers: int, shared_bytes: int, num_warps: int) -> Occupancy:
-    """The residency of a kernel: registers per thread, shared bytes per program, its warps."""
+    """The occupancy of a kernel, from registers per thread, shared bytes per program, and warps."""
     per_warp = math.ceil(registers * WARP / REGISTER_UNIT) * REGISTER_UNIT
     limits = {
         "registers": target.registers // max(1, per_warp * num_warps),

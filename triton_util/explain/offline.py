@@ -1,4 +1,4 @@
-"""A stand-in for the GPU driver: answers what Triton and launchers ask, launches nothing."""
+"""A substitute for the GPU driver: answers Triton and launchers, but launches nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Utils:
 
 
 class CompileOnlyDriver(DriverBase):  # type: ignore[misc]  # triton has no types
-    """Says sm_80 on device 0, with tensors on the CPU."""
+    """Reports sm_80 on device 0, with tensors on the CPU."""
 
     utils = _Utils()
 

@@ -1,4 +1,4 @@
-"""Explanations and comparisons as HTML that stands alone, in light and in dark."""
+"""Explanations and comparisons as self-contained HTML, light and dark."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _group(explanation: Explained, group: Sequence[Made], first: bool) -> str:
 
 
 def _notes(explanation: Explained, group: Sequence[Made]) -> list[str]:
-    """The remarks, with the targets that they hold for."""
+    """The remarks, each with the targets that it applies to."""
     held: dict[str, list[str]] = {}
     for made in group:
         for remark in phrases.remarks(explanation, made):
@@ -115,7 +115,7 @@ def _source(explanation: Explained, made: Made, opened: bool) -> str:
 
 
 def _rows(explanation: Explained, lines: Mapping[int, LineFacts]) -> Iterator[str]:
-    """The lines that became instructions; a mark stands for those that did not."""
+    """The rows of lines that became instructions; a mark replaces the lines between them."""
     last = 0
     for number in sorted(number for number in lines if number):
         if last and number > last + 1:
@@ -134,7 +134,7 @@ def _row(explanation: Explained, number: int, facts: LineFacts) -> str:
 
 
 def ptx_by_line(explanation: Explained, made: Made) -> str:
-    """The PTX instructions below the source line that they came from."""
+    """The PTX instructions below the source lines they came from."""
     parts = []
     for number, facts in sorted((made.lines or {}).items()):
         text = explanation.line(number).strip() if number else "(of no line)"

@@ -21,7 +21,7 @@ def describe_line(facts: LineFacts) -> str:
 
 
 def sorted_accesses(facts: LineFacts) -> list[tuple[Access, int]]:
-    """By kind, widest first."""
+    """The accesses by kind, widest first."""
     return sorted(facts.accesses.items(), key=lambda item: (item[0].kind, -item[0].bits))
 
 
@@ -39,19 +39,19 @@ def _counted(count: int, noun: str, rest: str = "") -> str:
 
 
 def widest_load(made: Made) -> int:
-    """The narrowest of the widest: bits of the widest access that loads; 0 without loads."""
+    """Bits of the widest load; 0 without loads."""
     loads = [a.bits for a in made.total.accesses if a.kind in LOADS]
     return max(loads, default=0)
 
 
 def tensor_core_instructions(made: Made) -> str:
-    """Which matrix instructions there are, or "none"."""
+    """The matrix instructions, or "none"."""
     names = dict.fromkeys(name.split()[0] for name in made.total.tensor_cores)
     return ", ".join(names) or "none"
 
 
 def describe_occupancy(made: Made) -> str:
-    """How many programs one processor holds, and why not more."""
+    """How many programs one processor holds, and what limits the number."""
     found = made.occupancy
     if not found.programs:
         return "none fits"
@@ -76,7 +76,7 @@ def describe_spills(made: Made) -> str:
 
 
 def remarks(explanation: Explained, made: Made) -> list[str]:
-    """What is worth noticing about one kernel on one target."""
+    """Remarks on one kernel for one target."""
     return list(_remarks(explanation, made))
 
 
@@ -113,7 +113,7 @@ def _narrow(explanation: Explained, made: Made) -> Iterator[str]:
 
 
 def _why_narrow(made: Made) -> str:
-    """What is known to the compiler decides how wide it may access memory."""
+    """Why accesses are narrow: the compiler widens them only if it knows their alignment."""
     kinds = made.arguments.items()
     unknown = [name for name, kind in kinds if kind in ("i32", "i64") or kind.startswith("*")]
     unknown = [name for name in unknown if "multiple" not in made.arguments[name]]
@@ -147,6 +147,6 @@ def places(explanation: Explained, numbers: list[int]) -> str:
 
 
 def place(explanation: Explained, number: int) -> str:
-    """Where the learner wrote a line: `cell [3], line 12`, or its number here."""
+    """Where the learner wrote a line: `cell [3], line 12`, or its line number in the source."""
     known = explanation.places[number - 1] if number <= len(explanation.places) else ""
     return known or f"line {number}"

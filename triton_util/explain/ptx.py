@@ -1,4 +1,4 @@
-"""Read PTX: which instructions came from which line of the source, and what they move."""
+"""Read PTX: the instructions of each source line, and what they move."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _Place = tuple[int, int, int]  # file, line, column
 
 @dataclass(frozen=True)
 class Access:
-    """Accesses to global memory of one kind: `bits` that one thread moves by one instruction."""
+    """Accesses of one kind to global memory; `bits` is what one instruction moves for a thread."""
 
     kind: str  # "load", "store", "atomic", "async copy", "bulk copy"
-    bits: int  # 0: not said by the instruction
+    bits: int  # 0: the instruction does not state it
 
 
 @dataclass
 class LineFacts:
-    """What was made of one line of the source. Counts are instructions in the text."""
+    """The instructions of one source line, counted in the PTX text."""
 
     instructions: int = 0
     accesses: Counter[Access] = field(default_factory=Counter)
@@ -39,7 +39,7 @@ class LineFacts:
 
 
 def facts_by_line(ptx: str, filename: str) -> dict[int, LineFacts]:
-    """What each line of `filename` became; what cannot be placed stands under line 0.
+    """The instructions of each line of `filename`; those without a known line are under line 0.
 
     Code from Triton's own library (tl.sum and the like) counts for the line that calls it.
     """
@@ -52,7 +52,7 @@ def facts_by_line(ptx: str, filename: str) -> dict[int, LineFacts]:
 
 
 def describe(text: str) -> LineFacts | None:
-    """The facts of a single instruction; None where the text is none."""
+    """The facts of a single instruction; None if the text is not an instruction."""
     match = _INSTRUCTION.match(text)
     if match is None:
         return None
@@ -62,7 +62,7 @@ def describe(text: str) -> LineFacts | None:
 
 
 def widest_load(ptx: str) -> int:
-    """Bits of the widest load from global memory by one thread; 0 where there is none."""
+    """Bits of the widest load from global memory by one thread; 0 without loads."""
     widest = 0
     for text in ptx.split("\n"):
         access = access_of(text)
@@ -72,8 +72,8 @@ def widest_load(ptx: str) -> int:
 
 
 def access_of(text: str) -> Access | None:
-    """The access to global memory that a line of PTX is; None where it is something else."""
-    if "global" not in text:  # most lines: this runs for every check
+    """The access to global memory in a line of PTX; None for any other line."""
+    if "global" not in text:  # a fast path for most lines, since every check runs this
         return None
     match = _INSTRUCTION.match(text)
     parts = match[1].replace("::", ".").split(".") if match else []
@@ -81,7 +81,7 @@ def access_of(text: str) -> Access | None:
 
 
 def placed_lines(ptx: str, filename: str) -> Iterator[tuple[int, str]]:
-    """Each line of the body of the kernel with the source line that it belongs to."""
+    """Each line of the kernel's body, with the source line that it belongs to."""
     own = {number for number, name in _files(ptx).items() if name.endswith(filename)}
     callers: dict[_Place, _Place] = {}
     line, in_asm, fixed = 0, False, False
@@ -91,7 +91,7 @@ def placed_lines(ptx: str, filename: str) -> Iterator[tuple[int, str]]:
         elif "end inline asm" in text:
             in_asm = False
         elif match := _LOC.match(text):
-            # Later .loc lines inside one piece of assembly only count its own lines.
+            # Later .loc lines inside one piece of assembly count only its own lines.
             if not (in_asm and fixed):
                 line = _own_line(match, own, callers)
                 fixed = in_asm
@@ -146,7 +146,7 @@ def _count(facts: LineFacts, operation: str, text: str) -> None:
 
 def _is_matrix_product(parts: list[str]) -> bool:
     if parts[0] in ("wgmma", "tcgen05"):
-        return parts[1].startswith("mma")  # not fence, commit or wait
+        return parts[1].startswith("mma")  # excludes fence, commit and wait
     return parts[0] in ("mma", "wmma") and "mma" in parts
 
 

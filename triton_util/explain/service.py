@@ -18,11 +18,11 @@ PLAIN = (int, float, bool, str, type(None))
 
 
 class ExplainError(Exception):
-    """The kernel cannot be explained; the message says why and what to do."""
+    """The kernel cannot be explained; the message says why, and what to do."""
 
 
 def gathered(function: Any, frame: Any) -> Gathered:
-    """The source of a launcher or kernel with all that it needs."""
+    """The source of a launcher or kernel with everything that it needs."""
     inner = inner_function(function)
     if inner is None:
         raise ExplainError(f"explain takes a launcher or a kernel, not {type(function).__name__}.")
@@ -33,7 +33,7 @@ def gathered(function: Any, frame: Any) -> Gathered:
 
 
 def described(value: Any, name: str) -> dict[str, Any]:
-    """An argument as the compiling process can rebuild it: for a tensor, its layout only."""
+    """An argument in a form that the compiling process can rebuild; of a tensor only its layout."""
     if isinstance(value, PLAIN):
         return {"value": value}
     if not (hasattr(value, "untyped_storage") and hasattr(value, "stride")):
@@ -85,7 +85,7 @@ def request_for(
     targets: Sequence[int],
     limit: int,
 ) -> dict[str, Any]:
-    """What the compiling process needs to know."""
+    """The request for the compiling process."""
     return {
         "source": source.text,
         "name": source.launcher,
@@ -98,7 +98,7 @@ def request_for(
 
 
 def _environment() -> dict[str, str]:
-    """Triton as a compiler, whatever the notebook uses it as."""
+    """The environment for compiling with Triton, even if the notebook uses it as an interpreter."""
     kept = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     root = str(Path(__file__).parents[2])
     paths = [root, kept.get("PYTHONPATH", "")]

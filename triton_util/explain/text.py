@@ -19,7 +19,7 @@ ROWS = (
 
 
 def explanation_text(explanation: Explained) -> str:
-    """Figures and remarks for each target, then the source with what its lines became."""
+    """Figures and remarks for each target, then the source with the instructions of its lines."""
     return "\n".join(_lines(explanation)).rstrip() + "\n"
 
 

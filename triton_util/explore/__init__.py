@@ -1,4 +1,4 @@
-"""Things to manipulate in the lessons: controls with a text that follows them.
+"""Explorers of the lessons: controls with a text that follows them.
 
 Every explorer `name(...)` has a plain function `name_text(...)` that returns the same text, for
 terminals and for notebooks in which widgets do not render. `measure` counts the bytes that kernels

@@ -1,4 +1,4 @@
-"""Try it: attention for one query, block by block, and what a causal mask leaves of the tiles."""
+"""Try it: attention for one query, block by block, and the tiles that a causal mask leaves."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def attention_walk_text(
 ) -> str:
     """Maximum, sum and accumulator of one query after the first `blocks` blocks of keys.
 
-    `scores` are those of this query, and each value is one number, to keep it short. With
-    `causal` the query sees the keys 0 ... query only.
+    `scores` are those of this query; for brevity each value is one number. With `causal` the
+    query sees only the keys 0 ... query.
     """
     total = -(-len(scores) // BLOCK_N)
     seen = query + 1 if causal else len(scores)
@@ -67,7 +67,7 @@ def attention_walk_text(
 
 
 def _at_once(scores: Sequence[float], values: Sequence[float]) -> float:
-    """Softmax of the scores times the values, in the plain way."""
+    """Softmax of the scores times the values, computed in one step."""
     weights = [math.exp(score - max(scores)) for score in scores]
     return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
@@ -81,7 +81,7 @@ def _span(keys: range) -> str:
 
 
 def attention_walk(blocks: int = 1, BLOCK_N: int = 2, query: int = 5, causal: bool = False) -> Any:
-    """Controls for the walk over blocks of keys, and below them `attention_walk_text`."""
+    """Controls for the pass over blocks of keys, and below them `attention_walk_text`."""
     controls = {
         "blocks": slider("blocks done", blocks, 0, len(SCORES)),
         "BLOCK_N": choice("BLOCK_N", BLOCK_N, (1, 2, 4)),

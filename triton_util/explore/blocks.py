@@ -1,4 +1,4 @@
-"""Try it: how a vector is cut into blocks, seen from one program."""
+"""Try it: how a vector is split into blocks, seen from one program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ELEMENTS = 40
 
 
 def blocks_1d_text(n_elements: int, BLOCK_SIZE: int, pid: int = 0) -> str:
-    """What program `pid` computes when `n_elements` are cut into blocks of `BLOCK_SIZE`.
+    """What program `pid` computes when `n_elements` are split into blocks of `BLOCK_SIZE`.
 
     One line per program, then pid, offsets and mask of the chosen one. Raises ValueError for a
     BLOCK_SIZE that is not a power of two, as Triton does.

@@ -8,15 +8,15 @@ from typing import Any
 from triton_util.explore.controls import choice, follow, slider
 from triton_util.hardware import GPUS, MOST_REGISTERS
 
-OTHER_REGISTERS = 40  # addresses, masks, operands on their way: a rule of thumb
+OTHER_REGISTERS = 40  # addresses, masks, operands in flight: a rule of thumb
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What one program of a tiled matmul needs, estimated from its meta-parameters.
+    """The resources of one program of a tiled matmul, estimated from its meta-parameters.
 
-    stage_bytes: a tile of a and one of b. accumulator: fp32 registers of one thread. The
-    compiler says the exact figures; these say what to expect.
+    stage_bytes: a tile of a and one of b. accumulator: fp32 registers of one thread. These are
+    estimates; the compiler reports the exact figures.
     """
 
     stage_bytes: int
@@ -25,7 +25,7 @@ class Budget:
     threads: int
 
     def buffers(self, gpu: str) -> int:
-        """How many stages wait in shared memory at a time."""
+        """How many stages are in shared memory at a time."""
         return GPUS[gpu].architecture.buffers(self.num_stages)
 
     def shared_bytes(self, gpu: str) -> int:
@@ -34,19 +34,19 @@ class Budget:
 
     @property
     def registers(self) -> int:
-        """Registers that one thread would like to have."""
+        """The registers that one thread needs."""
         return self.accumulator + OTHER_REGISTERS
 
     def spills(self) -> bool:
-        """Whether a thread needs more registers than there are."""
+        """Whether a thread needs more registers than it can have."""
         return self.registers > MOST_REGISTERS
 
     def fits(self, gpu: str) -> bool:
-        """Whether the stages fit into the shared memory of one block."""
+        """Whether the stages fit into the shared memory of one program."""
         return self.shared_bytes(gpu) <= GPUS[gpu].shared_memory
 
     def blocks_per_sm(self, gpu: str) -> int:
-        """How many programs one SM can hold at a time; 0 where not even one fits."""
+        """How many programs one SM can hold at a time; 0 if none fits."""
         if not self.fits(gpu):
             return 0
         processor = GPUS[gpu].architecture
@@ -94,7 +94,7 @@ def tile_budget_text(
 
 
 def _pipelining(need: Budget, gpu: str) -> str:
-    """What the compiler makes of the stages on that GPU."""
+    """How the compiler implements the stages on that GPU."""
     processor = GPUS[gpu].architecture
     if not processor.dot_on_tensor_cores:
         return (

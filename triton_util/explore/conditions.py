@@ -13,7 +13,7 @@ from triton_util.explore.controls import LABEL_STYLE, WIDE, follow, slider
 def conditions_text(conditions: str, n_0: int = 4, n_1: int = 3) -> str:
     """A map of an n_0 x n_1 grid: the programs that `conditions` chooses, the others as dots.
 
-    A condition that is not understood gives its error message instead.
+    For an invalid condition it returns the error message instead.
     """
     lines = [f'print_if(..., "{conditions}") on a grid of ({n_0}, {n_1})', ""]
     chosen = 0

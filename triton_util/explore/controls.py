@@ -1,8 +1,8 @@
-"""A picture or a text that follows a few controls: the one pattern behind every explorer.
+"""A figure or a text that follows a few controls: the pattern behind every explorer.
 
-Each explorer is a function from numbers to text; some have a picture of the same numbers. The
-widget only re-runs it when a control moves; where widgets do not render, the function alone does
-the same.
+Each explorer is a function from numbers to text; some also draw a figure of the same numbers. The
+widget only calls the function again when a control moves. Without widgets, call the function
+directly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import ipywidgets
 from triton_util.figures.drawing import Drawing
 from triton_util.keyboard import button, keeps_its_keys, keys_html
 
-LABEL_STYLE = {"description_width": "min(11em, 25vw)"}  # a phone keeps the value in sight
+LABEL_STYLE = {"description_width": "min(11em, 25vw)"}  # keeps the value visible on a phone
 WIDE = {"width": "32em", "max_width": "calc(100% - 4px)"}
 
 
@@ -40,12 +40,12 @@ def follow(
     draw: Callable[..., Drawing | None] | None = None,
     plays: str = "",
 ) -> Any:
-    """A box of controls with a picture and the text below them, kept up to date.
+    """A box of controls with a figure and the text below them, kept up to date.
 
     `text_of` is called with the controls' values by name and returns plain text. It has the role
-    `status`, so that a screen reader announces it after each change. `draw` makes a picture of the
-    same values, in the place of the text that others see; None, or ValueError, where there is none.
-    `plays` names the slider that the buttons move.
+    `status`, so that a screen reader announces it after each change. `draw` makes a figure of the
+    same values, which sighted readers see instead of the text; it returns None or raises ValueError
+    if there is none. `plays` names the slider that the buttons move.
     """
     page = ipywidgets.HTML()
 
@@ -59,7 +59,7 @@ def follow(
 
     for control in controls.values():
         if draw is not None and hasattr(control, "continuous_update"):
-            control.continuous_update = False  # a picture takes a moment: at the end of a drag
+            control.continuous_update = False  # a figure is slow: draw only after a drag
         control.observe(refresh, names="value")
     refresh()
     buttons = [_buttons(controls[plays])] if plays else []
@@ -72,7 +72,7 @@ _UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inse
 
 
 def _page(text: str, svg: str) -> str:
-    """The text, or the picture with the text for those who do not see it."""
+    """The text, or the figure with the text for screen readers."""
     style = _UNSEEN if svg else "line-height:1.35"
     said = f'<pre role="status" aria-live="polite" style="{style}">{html.escape(text)}</pre>'
     return f'<div style="overflow-x:auto;position:relative">{svg}{said}</div>'
@@ -83,13 +83,13 @@ def _svg(draw: Callable[..., Drawing | None] | None, values: Mapping[str, Any]) 
         return ""
     try:
         drawing = draw(**values)
-    except ValueError:  # too large for a picture
+    except ValueError:  # too large for a figure
         return ""
     return "" if drawing is None else drawing.svg()
 
 
 def _buttons(moved: Any) -> Any:
-    """Play, and steps forth and back, of a slider."""
+    """Play, step forward and step back buttons for a slider."""
     play = ipywidgets.Play(value=moved.value, min=moved.min, max=moved.max, interval=1200)
     ipywidgets.jslink((play, "value"), (moved, "value"))
 
@@ -106,8 +106,8 @@ def _buttons(moved: Any) -> Any:
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]
-    """The box, with its first text beside it: for front ends, and for notebooks that are opened
-    again, in which the controls are no more.
+    """The box, which also stores its first text, for front ends without widgets and for notebooks
+    that are opened again, in which the controls no longer exist.
     """
 
     text = page = ""

@@ -1,4 +1,4 @@
-"""Try it: the walk of one program through the tiles of a matrix product."""
+"""Try it: the pass of one program over the tiles of a matrix product."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def matmul_walk_text(pid_m: int, pid_n: int, step: int, BLOCK: int = 4) -> str:
 
 
 def _inside(offsets: range, size: int) -> str:
-    """How many of the offsets exist."""
+    """How many of the offsets are inside the matrix."""
     return f"{sum(offset < size for offset in offsets)} of {len(offsets)} (size {size})"
 
 

@@ -1,4 +1,4 @@
-"""How many bytes the kernels of one call really move, counted by the interpreter."""
+"""How many bytes the kernels of one call move, counted by the interpreter."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SECTOR_BYTES = 32
 class Moved:
     """Bytes between global memory and the programs, by the kernels' own argument names.
 
-    What a cache would have saved is not taken off: each load counts, each time. `sectors` are
-    the 32-byte pieces of memory that the warps asked for. All three give 0 for a name that they
-    do not know. `launches` are the engine's own records, one for each launch.
+    Caches are ignored: every load counts. `sectors` are the 32-byte pieces of memory that the
+    warps requested. All three give 0 for an unknown name. `launches` are the engine's own
+    records, one for each launch.
     """
 
     loaded: Counter[str] = field(default_factory=Counter)
@@ -34,19 +34,19 @@ class Moved:
 
     @property
     def total(self) -> int:
-        """All bytes, both ways."""
+        """All bytes, loaded and stored."""
         return self.loaded.total() + self.stored.total()
 
     def percent_used(self, name: str) -> float:
-        """How much of the sectors asked for was wanted, from 0 to 100; 0 if nothing moved."""
+        """The used percentage of the requested sectors; 0 if nothing moved."""
         moved = self.loaded[name] + self.stored[name]
         return 100 * moved / (SECTOR_BYTES * self.sectors[name]) if self.sectors[name] else 0.0
 
     def l2_hit_rate(self, capacity_bytes: int, concurrency: int) -> float:
-        """Share of the block loads of the last launch that a cache of this size answers, 0 to 1.
+        """Fraction of the last launch's block loads that hit in a cache of this size, 0 to 1.
 
-        The model: the blocks used last are kept; `concurrency` programs run at a time and take
-        turns.
+        The model: the cache keeps the blocks used last; `concurrency` programs run at a time and
+        take turns.
         """
         if not self.launches:
             return 0.0
@@ -65,7 +65,7 @@ class Moved:
 def measure(launcher: Callable[..., Any], *arguments: Any) -> Moved:
     """Call `launcher(*arguments)` in the interpreter and count what its kernels load and store.
 
-    Where kernels are compiled for a GPU, the interpreter runs in a process of its own.
+    If kernels are compiled for a GPU, the interpreter runs in a separate process.
     """
     if not interpreting():
         place = of_caller(sys._getframe(1))

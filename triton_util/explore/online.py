@@ -38,7 +38,7 @@ def online_softmax_text(blocks: int, BLOCK_SIZE: int = 2, row: Sequence[float] =
 
 
 def online_softmax(blocks: int = 2, BLOCK_SIZE: int = 2) -> Any:
-    """Controls for how far the walk has come, and below them `online_softmax_text`."""
+    """Controls for the number of blocks and their size, and below them `online_softmax_text`."""
     controls = {
         "blocks": slider("blocks done", blocks, 0, 8),
         "BLOCK_SIZE": choice("BLOCK_SIZE", BLOCK_SIZE, (1, 2, 4, 8)),

@@ -1,4 +1,4 @@
-"""Try it: the order in which programs take the tiles of a matrix product, and what it saves."""
+"""Try it: the order in which programs take the tiles of a product, and how many loads it saves."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from triton_util.tiling.orders import blocks_needed, grouped, row_major
 def orders_text(n_rows: int, n_cols: int, group: int, first: int = 9) -> str:
     """Which program takes which tile in grouped order, and what the first programs need.
 
-    K is as many blocks long as there are columns of tiles. Tiles of the first `first` programs
-    stand in brackets.
+    K has as many blocks as there are columns of tiles. Tiles of the first `first` programs are in
+    brackets.
     """
     order = grouped(n_rows, n_cols, group)
     place = {tile: pid for pid, tile in enumerate(order)}
@@ -32,7 +32,7 @@ def orders_text(n_rows: int, n_cols: int, group: int, first: int = 9) -> str:
 
 
 def orders(n_rows: int = 9, n_cols: int = 9, group: int = 3, first: int = 9) -> Any:
-    """Controls for the tiles and the group, the picture of both orders, and `orders_text`."""
+    """Controls for the tiles and the group, the figure of both orders, and `orders_text`."""
     controls = {
         "n_rows": slider("rows of tiles", n_rows, 1, 12),
         "n_cols": slider("columns of tiles", n_cols, 1, 12),

@@ -1,4 +1,4 @@
-"""Try it: where an element of a view lies in memory."""
+"""Try it: where an element of a view is in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BASE_LENGTH = 24
 
 @dataclass(frozen=True)
 class ExampleView:
-    """A 2D view of 24 numbers that lie in memory one after another."""
+    """A 2D view of 24 numbers that are contiguous in memory."""
 
     shape: tuple[int, int]
     strides: tuple[int, int]

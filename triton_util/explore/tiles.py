@@ -14,7 +14,7 @@ HEIGHT, WIDTH = 4, 7
 def tiles_2d_text(pid_0: int, pid_1: int, BLOCK_H: int = 2, BLOCK_W: int = 2) -> str:
     """Rows, columns, offsets and mask of program (pid_0, pid_1) in a contiguous 4 x 7 matrix.
 
-    Offsets that the mask switches off are drawn in brackets.
+    Masked-off offsets are in brackets.
     """
     tiles = (-(-HEIGHT // BLOCK_H), -(-WIDTH // BLOCK_W))
     head = f"{HEIGHT} x {WIDTH} elements, tiles of {BLOCK_H} x {BLOCK_W}, grid {tiles}"
@@ -31,7 +31,7 @@ def tiles_2d_text(pid_0: int, pid_1: int, BLOCK_H: int = 2, BLOCK_W: int = 2) ->
 
 
 def _offset(row: int, col: int) -> str:
-    """One offset, in brackets where it lies outside the matrix."""
+    """One offset, in brackets if it is outside the matrix."""
     offset = row * WIDTH + col
     return f" {offset:2d} " if row < HEIGHT and col < WIDTH else f"[{offset:2d}]"
 

@@ -1,4 +1,4 @@
-"""Figures of the lessons, made by code; each is a `Drawing` with alternative text.
+"""Figures of the lessons, drawn by code; each is a `Drawing` with alternative text.
 
 from triton_util import figures
 figures.blocks_1d(7, 4)          # the last expression of a cell: shown, with words

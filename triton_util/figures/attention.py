@@ -1,4 +1,4 @@
-"""Pictures of attention in one kernel: the walk over the keys, and the tiles of a causal mask."""
+"""Figures of attention in one kernel: the pass over the keys, and the tiles of a causal mask."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ KIND_LOOKS: dict[TileKind, Look] = {"full": "active", "diagonal": "second", "ski
 
 
 def attention_walk(blocks: int = 5, step: int = 2) -> Drawing:
-    """One program of attention in step `step` of its walk over `blocks` blocks of keys.
+    """One program of attention in step `step` of its pass over `blocks` blocks of keys.
 
-    Queries left, keys above, values below, what is kept on the right. Raises ValueError for
-    more than 6 blocks or a step that does not exist.
+    Queries left, keys above, values below, the running results on the right. Raises ValueError
+    for more than 6 blocks or a step that does not exist.
     """
     if not 0 <= step < blocks <= 6:
         raise ValueError("at most 6 blocks of keys, and a step among them")
@@ -59,7 +59,7 @@ def attention_walk(blocks: int = 5, step: int = 2) -> Drawing:
 
 
 def _kept(axes: Axes, x: float) -> None:
-    """What a program carries from step to step."""
+    """The values that a program carries from step to step."""
     label(axes, x, 1.5, "kept from step to step", 10, bold=True, align="left")
     cell(axes, x, 2.0, "row_max: one for each query", "third", 4.4, 0.8, 9)
     cell(axes, x, 2.95, "row_sum: one for each query", "third", 4.4, 0.8, 9)

@@ -1,4 +1,4 @@
-"""Pictures of the machine, of moving data, and of a vector cut into blocks."""
+"""Figures of the machine, of moving data, and of a vector split into blocks."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def moving_costs() -> Drawing:
 
 
 def fusion_trips() -> Drawing:
-    """relu(x @ W) as two kernels and as one: which arrays cross the global memory."""
+    """relu(x @ W) as two kernels and as one: which arrays pass through global memory."""
     figure, axes = panel(8.6, 2.9, 17.2, 5.8)
     label(axes, 0.4, 0.5, "Two kernels", bold=True, align="left")
     label(axes, 10.6, 0.5, "One fused kernel", bold=True, align="left")
@@ -136,7 +136,7 @@ def scalars_or_blocks() -> Drawing:
 
 
 def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
-    """A vector of `n_elements` cut into blocks: offsets and mask of every program.
+    """A vector of `n_elements` split into blocks: offsets and mask of every program.
 
     Up to 8 programs of up to 16 lanes are readable; more raises ValueError.
     """
@@ -177,7 +177,7 @@ def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
 
 
 def _describe_program(pid: int, n_elements: int, BLOCK_SIZE: int) -> str:
-    """The offsets of one program, and how many of its lanes the mask switches off."""
+    """The offsets of one program, and how many of its lanes are masked off."""
     offsets = range(pid * BLOCK_SIZE, (pid + 1) * BLOCK_SIZE)
     kept = [offset for offset in offsets if offset < n_elements]
     off = BLOCK_SIZE - len(kept)

@@ -1,4 +1,4 @@
-"""Picture of a chain of kernels and of what each sends through global memory."""
+"""Figure of a chain of kernels and of what each sends through global memory."""
 
 from __future__ import annotations
 

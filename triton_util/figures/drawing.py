@@ -1,8 +1,7 @@
 """A matplotlib figure that carries its own alternative text.
 
-A figure is dark ink on a light panel. In a dark notebook light and dark change places, and the
-hues stay; photographs stay as they are. Meaning is carried by text, position and hatching; colour
-only repeats it.
+A figure is dark ink on a light panel. In a dark notebook lightness is inverted and hues stay;
+photographs are unchanged. Text, position and hatching carry the meaning; colour only repeats it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _IN_THE_DARK = dark_css(
 )
 
 Look = Literal["plain", "active", "second", "third", "idle", "wrong"]
-# Face colour and hatch: every look differs from the others in its hatch or its lightness.
+# Face colour and hatch: all looks differ from one another in their hatch or their lightness.
 LOOKS: Mapping[Look, tuple[str, str]] = {
     "plain": ("#ffffff", ""),
     "active": ("#a9cdec", ""),
@@ -42,11 +41,11 @@ LOOKS: Mapping[Look, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure and the same thing in words.
+    """A figure and the same content in words.
 
     `figure` is an ordinary matplotlib figure (`drawing.figure.savefig(...)` works); `alt` is
-    shown by screen readers, and where pictures cannot be shown. `photograph`: its colours are
-    those of a thing, and stay as they are in a dark notebook.
+    used by screen readers, and where images cannot be shown. `photograph`: its colours are real
+    and stay unchanged in a dark notebook.
     """
 
     figure: Figure
@@ -145,7 +144,7 @@ def label(
     quiet: bool = False,
     halo: bool = False,
 ) -> None:
-    """Text centred at the height y; `halo` puts a white patch behind it, for hatched ground."""
+    """Text centred at the height y; `halo` puts a white patch behind it, for hatched areas."""
     patch = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 1.2} if halo and text else None
     axes.text(
         x,

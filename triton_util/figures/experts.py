@@ -1,4 +1,4 @@
-"""Picture of rows that belong to experts, cut into tiles."""
+"""Figure of rows that belong to experts, split into tiles."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Lanes = list[tuple[int, bool]]  # the row of each lane, and whether it belongs t
 
 
 def expert_tiles(lengths: Sequence[int], block: int = 4, by_expert: bool = True) -> Drawing:
-    """The tiles of `block` rows of experts with so many rows each: a strip for each tile.
+    """The tiles of `block` rows of experts, whose numbers of rows are `lengths`: a strip per tile.
 
-    With `by_expert` each expert has tiles of its own. Without, all rows are cut as if they
+    With `by_expert` each expert has tiles of its own. Without, all rows are split as if they
     belonged together, and a tile has the expert of its first row. Raises ValueError for more
     than 12 tiles or more than 16 rows in a tile.
     """

@@ -1,4 +1,4 @@
-"""Picture of number formats with few bits: sign, exponent and mantissa, bit by bit."""
+"""Figure of number formats with few bits: sign, exponent and mantissa, bit by bit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NAME_AT, BITS_AT, WORDS_AT, ROW = 1.7, 2.0, 18.6, 1.35
 def number_formats(value: float | None = None) -> Drawing:
     """fp16, bf16, e4m3, e5m2 and int4, a box for each bit.
 
-    With a value the boxes hold the bits of the number nearest to it in each of the four formats of
-    floating point; without one, the letter of the part that the bit belongs to.
+    With a value, the boxes show the bits of the nearest number in each of the four floating-point
+    formats; without one, the letter of the part that the bit belongs to.
     """
     rows = len(FORMATS) + (value is None)
     figure, axes = panel(9.6, 0.55 * rows + 0.5, 29.0, ROW * rows + 1.2)

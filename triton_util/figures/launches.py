@@ -1,4 +1,4 @@
-"""Picture of a queue: when the host launches, when the GPU works, and what a clock sees of it."""
+"""Figure of a queue: when the host launches, when the GPU works, and what a clock measures."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ LEFT, RIGHT = 3.0, 16.8
 
 
 def launches(launch: float = 1.0, kernel: float = 3.0, calls: int = 4) -> Drawing:
-    """`calls` launches of a kernel, drawn to scale, and two spans that the host's clock sees.
+    """`calls` launches of a kernel, drawn to scale, and two spans measured by the host's clock.
 
-    launch: what the host needs for one; kernel: what the GPU needs for one; in the same unit.
+    launch: the host's time for one; kernel: the GPU's time for one; in the same unit.
     Raises ValueError for more than 8 calls.
     """
     if not 1 <= calls <= MAX_CALLS:

@@ -1,4 +1,4 @@
-"""Picture of dropout masks: which elements each of several ways to count keeps."""
+"""Figure of dropout masks: which elements are kept by each of several ways to count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT, WIDTH, HEIGHT, RIGHT = 6.2, 0.9, 0.8, 3.4
 def masks(kept: Mapping[str, Sequence[bool]]) -> Drawing:
     """A row for each mask: the numbers of its elements, hatched where an element is dropped.
 
-    `kept` has for each name whether its elements are kept; each mask is compared with the first.
+    `kept` says for each name which elements are kept; each mask is compared with the first one.
     Raises ValueError for more than 24 elements or 8 masks.
     """
     rows = {name: [bool(one) for one in mask] for name, mask in kept.items()}

@@ -1,4 +1,4 @@
-"""Pictures of a matrix product computed in tiles."""
+"""Figures of a matrix product computed in tiles."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _grid(
     title: str,
     band: str,
 ) -> None:
-    """One matrix, its current tile, and the band that the program walks through."""
+    """One matrix, its current tile, and the band that the program passes over."""
     (row_low, row_high), (col_low, col_high) = tile
     label(axes, x, y - 0.3, title, 10, bold=True, align="left")
     for row in range(max(shape[0], row_high)):
@@ -94,7 +94,7 @@ def tile_reuse(tiles: tuple[int, ...] = (1, 16, 32, 64, 128), n: int = 4096) -> 
     sentences = []
     for index, tile in enumerate(tiles):
         y, times = 1.0 + 0.66 * index, n // tile
-        width = 10.5 * times.bit_length() / n.bit_length()  # each doubling is equally long
+        width = 10.5 * times.bit_length() / n.bit_length()  # every doubling has the same length
         label(axes, 3.6, y + 0.25, f"tile {tile} x {tile}", align="right")
         cell(axes, 3.8, y, "", "active", width, 0.5)
         label(axes, 3.95 + width, y + 0.25, f"{times:,} times", 10, True, "left")

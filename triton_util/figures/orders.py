@@ -1,4 +1,4 @@
-"""Pictures of launch orders: which program takes which tile."""
+"""Figures of launch orders: which program takes which tile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SIDE = 12
 def launch_orders(n_rows: int = 9, n_cols: int = 9, group: int = 3, first: int = 9) -> Drawing:
     """Row-major and grouped order side by side, the first programs marked.
 
-    K is taken to be n_cols blocks long. Raises ValueError for more than 12 rows or columns.
+    K is assumed to have n_cols blocks. Raises ValueError for more than 12 rows or columns.
     """
     if max(n_rows, n_cols) > MAX_SIDE:
         raise ValueError(f"this picture shows at most {MAX_SIDE} x {MAX_SIDE} tiles")
@@ -54,9 +54,9 @@ def launch_orders(n_rows: int = 9, n_cols: int = 9, group: int = 3, first: int =
 
 
 def launch_order(order: Sequence[Sequence[int]], first: int = 9) -> Drawing:
-    """One launch order, for instance a learner's own: order[pid] is (row, column).
+    """One launch order, for example a learner's own: order[pid] is (row, column).
 
-    Tiles that nobody takes are crossed, tiles taken twice say so.
+    Tiles that no program takes are crossed out; tiles taken twice are labelled.
     """
     tiles = [(int(row), int(col)) for row, col in order]
     n_rows, n_cols = (1 + max((tile[axis] for tile in tiles), default=0) for axis in (0, 1))

@@ -1,4 +1,4 @@
-"""Picture of a cache in pages: whose keys lie in which slots, and the tables that say so."""
+"""Figure of a paged cache: which keys are in which slots, and the page tables."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def pages(
 ) -> Drawing:
     """The pages of a cache, one in each row: A3 is key 3 of the first sequence.
 
-    Beside them stands the table. Hatched slots, and entries of the table that are shown as a dash,
-    lie behind a length. Raises ValueError for more than 12 pages, 8 slots or 3 sequences.
+    The table is beside them. Hatched slots, and table entries that are shown as a dash, are past
+    the end of a sequence. Raises ValueError for more than 12 pages, 8 slots or 3 sequences.
     """
     if n_pages > MOST_PAGES or page_size > MOST_SLOTS or len(lengths) > MOST_SEQUENCES:
         raise ValueError(
@@ -59,7 +59,7 @@ def _letter(number: int) -> str:
 def _told(
     table: Sequence[Sequence[int]], lengths: Sequence[int], page_size: int, n_pages: int
 ) -> str:
-    """The picture in words."""
+    """The figure in words."""
     told, taken = [], set()
     for number, length in enumerate(lengths):
         mine = list(table[number][: -(-length // page_size)])

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from triton_util.figures.drawing import INK, PANEL, Drawing
 from triton_util.hardware import OF_THE_COURSE
 
-LOW, HIGH = 0.004, 20_000.0  # operations per byte; the label of a copy needs room on its left
+LOW, HIGH = 0.004, 20_000.0  # operations per byte; leaves room left of a copy for its label
 STYLES = {"T4": ":", "A100": "-.", "H100": "--", "H200": "-"}
 MARKS = "osD^vP"
 

@@ -1,4 +1,4 @@
-"""Picture of programs that stay: which tile each of them takes in which round."""
+"""Figure of persistent programs: which tile each of them takes in which round."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ LEFT, WIDTH, HEIGHT = 2.6, 1.3, 0.7
 
 
 def rounds(tiles: int = 10, programs: int = 4, stride: int | None = None) -> Drawing:
-    """The tiles that each program takes where it goes on by `stride`: a row for each program.
+    """The tiles of each program, which advances by `stride`: a row for each program.
 
-    Without a stride it is the number of programs. Raises ValueError for more than 8 programs or
+    By default the stride is the number of programs. Raises ValueError for more than 8 programs or
     10 rounds.
     """
     stride = programs if stride is None else stride

@@ -1,4 +1,4 @@
-"""Picture of a scan in blocks: what is scanned alone, what is carried, and the sum of both."""
+"""Figure of a scan in blocks: the scan of each block, the carry, and the sum of both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEFT, WIDTH, HEIGHT, GAP = 5.6, 1.0, 0.8, 0.5
 
 
 def scans(numbers: Sequence[int], block: int) -> Drawing:
-    """Draw four rows: the numbers, each block scanned alone, what is carried, the running sums.
+    """Draw four rows: the numbers, each block scanned alone, the carries, the running sums.
 
     `block` is how many numbers a block has. Raises ValueError for more than 16 numbers.
     """

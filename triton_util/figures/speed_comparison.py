@@ -1,4 +1,4 @@
-"""Where measured kernels stand: each against the limit, and on the roofline of the GPU."""
+"""Figure of measured kernels: each against the limit, and on the roofline of the GPU."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MARKERS = "os^Dv"
 
 
 def speed_comparison(found: SpeedComparison) -> Drawing:
-    """Bars of the limit's share that each contender reaches; beside them the roofline.
+    """Bars of the percentage of the limit that each contender reaches; beside them the roofline.
 
-    Contenders whose time is not believed are left out. A kernel that computes nothing has no
-    place on a roofline: then the bars stand alone.
+    Contenders whose time cannot be trusted are omitted. A kernel without arithmetic has no
+    position on a roofline, so it gets only the bars.
     """
     runners = [runner for runner in found.runners if runner.believed]
     wide = found.operations > 0
@@ -39,7 +39,7 @@ def speed_comparison(found: SpeedComparison) -> Drawing:
 def _bars(axes: Axes, found: SpeedComparison, runners: list[Runner]) -> None:
     for place, runner in enumerate(runners):
         assert runner.ms is not None
-        look = found.runners.index(runner)  # the same for a contender in every picture
+        look = found.runners.index(runner)  # the same look for a contender in every figure
         share = found.percent(runner.ms)
         colour = SERIES[look % len(SERIES)]
         axes.barh(

@@ -1,4 +1,4 @@
-"""Pictures of two-dimensional views in one-dimensional memory."""
+"""Figures of two-dimensional views in one-dimensional memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_STORAGE = 32
 
 
 def memory(view: Any) -> Drawing:
-    """A small 2D tensor twice: as the matrix that it shows, and as the memory it lies in.
+    """A small 2D tensor twice: as the matrix that it shows, and as its memory.
 
     view: a 2D torch.Tensor whose storage has at most 32 elements. Raises ValueError otherwise.
     """
@@ -65,7 +65,7 @@ def strip(
     look: Look = "active",
     note: str = "row,column of the view above each address (+3: so many more); hatched: not in it",
 ) -> None:
-    """One line of memory: who (row, column) lives at each address; unused cells are hatched."""
+    """One line of memory: the element (row, column) at each address; unused cells are hatched."""
     owners: dict[int, list[str]] = {}
     for row in range(shape[0]):
         for col in range(shape[1]):
@@ -81,7 +81,7 @@ def strip(
 
 
 def stride_trap(n_rows: int = 3, n_cols: int = 4, width: int = 8) -> Drawing:
-    """A sliced view read with the right stride, and with the width taken for the stride."""
+    """A sliced view read with the correct stride, and with the width used as the stride."""
     length = n_rows * width
     if length > MAX_STORAGE:
         raise ValueError("this picture shows at most 32 elements of memory")
@@ -108,7 +108,7 @@ def stride_trap(n_rows: int = 3, n_cols: int = 4, width: int = 8) -> Drawing:
 
 
 def sectors(strides: tuple[int, ...] = (1, 2, 8)) -> Drawing:
-    """What 32 neighbouring lanes cost: memory comes in sectors of 32 bytes, 8 fp32 each.
+    """The cost of 32 neighbouring lanes: memory comes in sectors of 32 bytes, 8 fp32 each.
 
     strides: distance between two lanes, in elements of 4 bytes.
     """

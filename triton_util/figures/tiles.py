@@ -1,4 +1,4 @@
-"""Pictures of two-dimensional tiles, and a picture to work on."""
+"""Figures of two-dimensional tiles, and an image to work on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tiles_2d(
     BLOCK_W: int,
     chosen: tuple[int, int] | None = None,
 ) -> Drawing:
-    """A matrix cut into tiles: which program has which elements, and what the mask cuts off.
+    """A matrix split into tiles: which program has which elements, and what the mask excludes.
 
     With a `chosen` program its tile is filled, and shows the offsets of its lanes. Raises
     ValueError for more than 12 rows or columns.
@@ -93,7 +93,7 @@ def pointer_tile(
 
 
 def lake(height: int = 90, width: int = 150) -> torch.Tensor:
-    """A small picture made here: a sun over a lake. Shape (3, height, width), uint8."""
+    """A small generated image: a sun over a lake. Shape (3, height, width), uint8."""
     rows = torch.linspace(0, 1, height)[:, None].expand(height, width)
     cols = torch.linspace(-0.5, 0.5, width)[None, :].expand(height, width) * width / height
     sky = torch.stack((120 + 120 * rows, 150 + 20 * rows, 220 - 90 * rows))
@@ -108,7 +108,7 @@ def lake(height: int = 90, width: int = 150) -> torch.Tensor:
 
 
 def show(*images: Any, titles: tuple[str, ...] = ()) -> Drawing:
-    """Pictures side by side: tensors of shape (3, h, w) in colour or (h, w) in grey, uint8."""
+    """Images side by side: tensors of shape (3, h, w) in colour or (h, w) in grey, uint8."""
     figure = Figure(figsize=(8.6, 2.6), facecolor=PANEL)
     words = []
     for index, image in enumerate(images):

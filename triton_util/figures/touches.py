@@ -1,4 +1,4 @@
-"""Picture of which program touches which element of a vector."""
+"""Figure of which program touches which element of a vector."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from triton_util.figures.drawing import Drawing, Look, cell, label, panel, spoke
 def touches(n_elements: int, programs: Sequence[Sequence[int]], title: str = "") -> Drawing:
     """One row per program, one column per element; x marks what the program touches.
 
-    programs[pid] holds the offsets that program pid touches. Offsets from n_elements on are
-    drawn as memory behind the vector. At most 8 programs and offsets below 16.
+    programs[pid] lists the offsets that program pid touches. Offsets from n_elements on are
+    drawn as memory after the vector. At most 8 programs and offsets below 16.
     """
     last = max((offset for offsets in programs for offset in offsets), default=0)
     columns = max(n_elements, last + 1)
@@ -53,6 +53,6 @@ def touches(n_elements: int, programs: Sequence[Sequence[int]], title: str = "")
 
 
 def _behind(offsets: Sequence[int], n_elements: int) -> str:
-    """What of a program's offsets lies behind the vector, in words; "" where nothing does."""
+    """Which of a program's offsets are past the end of the vector, in words; "" if none."""
     outside = [offset for offset in offsets if offset >= n_elements]
     return f", of which {spoken(outside)} lies behind the end of the vector" if outside else ""

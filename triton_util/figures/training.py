@@ -1,4 +1,4 @@
-"""Pictures of a model that is trained: what pulls at the logits of a row, and the loss."""
+"""Figures of training a model: the gradient of a row of logits, and the loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CLASSES = 12
 
 
 def row_gradient(logits: Sequence[float], target: int) -> Drawing:
-    """The shares of one row of logits, and beside them softmax - one-hot.
+    """The probabilities of one row of logits, and beside them softmax - one-hot.
 
     Raises ValueError for more than 12 classes.
     """

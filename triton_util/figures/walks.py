@@ -1,4 +1,4 @@
-"""Pictures with numbers of two walks over blocks: online softmax, and attention for one query."""
+"""Figures with numbers of two passes over blocks: online softmax, and attention for one query."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from triton_util.figures.drawing import Drawing, Look, cell, label, panel
 
 _LEFT, _WIDE = 2.6, 1.35  # of the cells
-_COLUMNS = (0.4, 4.2, 7.4, 10.6, 13.9)  # of the table below them
+_COLUMNS = (0.4, 4.2, 7.4, 10.6, 13.9)  # of the table below the cells
 _LINE = 0.62
 
 Step = tuple[str, ...]
 
 
 def online_numbers(row: Sequence[float], blocks: int, BLOCK_SIZE: int) -> Drawing:
-    """The online softmax of a row after its first `blocks` blocks: what each did to the sum."""
+    """The online softmax of a row after its first `blocks` blocks: how each changed the sum."""
     steps = list(_online(row, blocks, BLOCK_SIZE))
     total = -(-len(row) // BLOCK_SIZE)
     height = 3.5 + _LINE * (total + 1)
@@ -50,7 +50,7 @@ def _online(row: Sequence[float], blocks: int, size: int) -> Iterator[Step]:
 def attention_numbers(
     scores: Sequence[float], values: Sequence[float], blocks: int, BLOCK_N: int, seen: int
 ) -> Drawing:
-    """Attention for one query after `blocks` blocks of keys, of which it sees the first `seen`."""
+    """Attention for one query after `blocks` blocks of keys; it sees the first `seen` keys."""
     steps = list(_attention(scores, values, blocks, BLOCK_N, seen))
     total = -(-len(scores) // BLOCK_N)
     height = 4.7 + _LINE * (total + 1)
@@ -100,7 +100,7 @@ def _at_once(scores: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _cells(axes: Axes, name: str, y: float, texts: Sequence[str], size: int, done: int) -> None:
-    """A row of cells in blocks: those done are hatched, the last of them is filled."""
+    """A row of cells in blocks: finished ones are hatched, and the last of them is filled."""
     label(axes, 0.4, y + 0.4, name, 10, bold=True, align="left")
     for place, text in enumerate(texts):
         block = place // size

@@ -2,7 +2,7 @@
 
 A plan cuts an access into pieces that numpy can copy fast.  A *tile* piece is a window of constant
 steps, copied once per start; a *lane* piece lists its offsets one by one.  Programs whose lanes are
-all active go into a tile piece, the others (the ragged edges) into a lane piece.
+all active are in a tile piece; the others (the ragged edges) are in a lane piece.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ class Tile:
 
 @dataclass
 class Lanes:
-    """Offsets one by one; `active` tells which of them count."""
+    """Offsets one by one; `active` says which of them count."""
 
     where: Index
     offsets_: Array
     active: Array
 
     def read(self, flat: Array) -> Array:
-        """The elements; inactive lanes hold anything."""
+        """The elements; inactive lanes have arbitrary values."""
         if flat.size == 0 or not self.active.any():
             return np.zeros(self.offsets_.shape, flat.dtype)
         return flat.take(np.where(self.active, self.offsets_, self._harmless()))
@@ -111,7 +111,7 @@ class Lanes:
         return self.offsets_[self.active]
 
     def ends(self) -> tuple[int, int]:
-        """The smallest and the largest active offset; (0, -1) where no lane is active."""
+        """The smallest and the largest active offset; (0, -1) if no lane is active."""
         offsets = self.offsets()
         return (int(offsets.min()), int(offsets.max())) if offsets.size else (0, -1)
 
@@ -141,11 +141,11 @@ class Plan:
 
     @property
     def whole(self) -> bool:
-        """True where one tile covers every lane."""
+        """Whether one tile covers every lane."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], Tile) and self._is_full()
 
     def within(self, extent: int) -> bool:
-        """True where every active lane is at an offset from 0 to extent - 1."""
+        """Whether every active lane is at an offset from 0 to extent - 1."""
         ends = [piece.ends() for piece in self.pieces]
         return all(low >= 0 and high < extent for low, high in ends)
 
@@ -201,7 +201,7 @@ def _split_programs(
 
 
 def _as_range(chosen: Array) -> Index:
-    """A slice where the programs follow each other: numpy then copies no lane needlessly."""
+    """A slice if the programs are consecutive, because numpy then copies no lane needlessly."""
     first, last = int(chosen[0]), int(chosen[-1])
     return slice(first, last + 1) if last - first == len(chosen) - 1 else chosen
 
@@ -217,7 +217,7 @@ def _cut(part: Array, shape: tuple[int, ...]) -> Array:
 def _split_prefix(
     factors: Sequence[Array], shape: tuple[int, ...]
 ) -> tuple[dict[int, int], list[Array]]:
-    """Masks like `columns < n` that all programs share cut the block to a corner."""
+    """For masks like `columns < n` that all programs share, cut the block to a corner."""
     prefix: dict[int, int] = {}
     rest: list[Array] = []
     for factor in factors:

@@ -1,8 +1,7 @@
-"""Methods of aggregates, the classes that a kernel may make its values of.
+"""Methods of aggregates, the classes that a kernel may use for its values.
 
-Where triton interprets, it leaves the @triton.jit methods of such a class out, and knows no way to
-bind them. Both are mended for good when the engine is imported, as the classes are made at the head
-of a file.
+In interpreter mode, triton drops the @triton.jit methods of such a class and has no way to bind
+them. Importing the engine fixes both permanently, because a file defines such classes at its top.
 """
 
 from __future__ import annotations
@@ -40,5 +39,5 @@ def _keeping_methods(plain: Callable[[type], type]) -> Callable[[type], type]:
 
 
 def _bound(function: Any, instance: Any, _owner: type | None = None) -> Any:
-    """A method of a value; the function itself where it is asked of the class."""
+    """The function bound to an instance; the function itself when read from the class."""
     return function if instance is None else MethodType(function, instance)

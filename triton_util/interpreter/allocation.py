@@ -1,8 +1,8 @@
-"""Keeping freed memory in the process: blocks of a launch come and go a hundred times a second.
+"""Keep freed memory in the process: the blocks of a launch are freed a hundred times a second.
 
-The C library of Linux gives every freed block of more than 128 KiB back to the system, and takes
-it anew for the next one.  The system then clears it page by page, which takes longer than the
-arithmetic: `vector_add` of a million elements needs half the time where memory is kept
+The C library of Linux returns every freed block of more than 128 KiB to the system, and requests
+it again for the next one.  The system then clears it page by page, which takes longer than the
+arithmetic: `vector_add` of a million elements needs half the time if memory is kept
 (`benchmarks/interpreter.py`).  See mallopt(3) for the two limits.
 """
 
@@ -12,7 +12,7 @@ import ctypes
 import functools
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-# The largest block that may be kept (the C library allows no more), and how much in all.
+# The largest block that is kept (the maximum that the C library allows); the total is below.
 LARGEST_KEPT_BYTES = 32 << 20
 MOST_KEPT_BYTES = 128 << 20
 

@@ -1,4 +1,4 @@
-"""Launch arguments: how they enter a kernel, and what a launch record tells about them."""
+"""Launch arguments: how they enter a kernel, and what a launch record keeps of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import inspect
 from typing import Any
 
 import numpy as np
-import numpy.ma  # numpy imports it lazily, and a jailed process can import nothing more
+import numpy.ma  # numpy imports it lazily, but a jailed process can no longer import
 import torch
 import triton.language as tl
 from triton.runtime import interpreter as stock
@@ -20,7 +20,7 @@ from triton_util.interpreter.operations.formats import is_carried, round_to
 from triton_util.interpreter.regions import Region
 from triton_util.interpreter.state import Batch
 
-# Triton imports the rest of itself for the first argument that it looks at: now, not in a jail.
+# The first call makes triton import more modules; do it now, because a jailed process cannot.
 mangle_type(0)
 
 # Keyword arguments of a launch that configure the compiler instead of the kernel.
@@ -50,7 +50,7 @@ LAUNCH_OPTIONS = frozenset(
 
 CONSTANTS = (bool, int, float, complex, str, bytes, tl.dtype, torch.dtype, np.generic, enum.Enum)
 
-# The names that an annotated scalar parameter can have after triton has normalised them.
+# The names of an annotated scalar parameter, after triton has normalised them.
 SCALAR_TYPES = frozenset(
     {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64"}
 )
@@ -64,7 +64,7 @@ class Converter:
         self._constants: set[str] = set()
 
     def convert_all(self, bound: dict[str, Any]) -> dict[str, Any]:
-        """Every argument; those wrapped in `Constant` stay Python values."""
+        """Convert every argument; those wrapped in `Constant` stay Python values."""
         return {
             name: only_constant(name, value.value)
             if isinstance(value, Constant)
@@ -115,9 +115,9 @@ class Converter:
 
 
 def only_constant(name: str, value: Any, depth: int = 0) -> Any:
-    """The value again if a compiler could make a constant of it; TypeError if not.
+    """Return the value if a compiler could make it a constant; otherwise raise TypeError.
 
-    A kernel sees constants as they are. A tensor among them would let torch do the kernel's work.
+    A kernel sees constants as they are. With a tensor among them, torch could do the kernel's work.
     """
     if isinstance(value, tl.constexpr):
         only_constant(name, value.value, depth)
@@ -153,13 +153,13 @@ def rounded(value: int | float, dtype: Any) -> Block:
     """A number as a parameter of this dtype receives it: a float16 parameter rounds to float16."""
     number = scalar(value, dtype)
     if is_carried(dtype):
-        with np.errstate(over="ignore"):  # to infinity, as on a GPU
+        with np.errstate(over="ignore"):  # overflow gives infinity, as on a GPU
             return Block(round_to(number.data, dtype), dtype, ())
     return number
 
 
 def typed(value: Any, annotation: Any) -> Any:
-    """The argument as the compiler types it: an annotation wins over the size of the number."""
+    """The argument typed as the compiler types it: an annotation overrides the number's size."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or annotation is inspect.Parameter.empty:
         return value
@@ -202,7 +202,7 @@ def _fact(value: Any) -> dict[str, Any]:
 
 
 def on_host(value: Any, moved: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> Any:
-    """A tensor on a GPU as one on the CPU with the same strides; `moved` remembers both."""
+    """A tensor on a GPU as one on the CPU with the same strides; `moved` records both."""
     if isinstance(value, torch.Tensor) and not value.is_cpu:
         storage = value.untyped_storage()
         key = storage.data_ptr()

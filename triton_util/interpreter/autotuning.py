@@ -1,9 +1,9 @@
-"""`@triton.autotune` and `triton.testing.do_bench` where there is no GPU.
+"""`@triton.autotune` and `triton.testing.do_bench` on a machine without a GPU.
 
-Every configuration is run once, with the hooks of the tuner, and checked like any other launch.  A
-configuration that computes something else than the first one is a finding: either it is wrong by
-itself, or the launches before it have changed what it reads.  The choice is made by a modelled
-cost; the time that the interpreter takes says nothing about a GPU and is never used.
+Every configuration runs once, with the hooks of the tuner, and is checked like any other launch.  A
+configuration whose result differs from the first one's is a finding: either it is wrong by itself,
+or earlier launches have changed its inputs.  A modelled cost decides the choice; the time that the
+interpreter takes says nothing about a GPU and is never used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _active: list[Running] = []
 
 @contextlib.contextmanager
 def tuning(run: Running) -> Any:
-    """Put the engine in the place of the tuner's stop-watch."""
+    """Replace the tuner's stopwatch by the engine."""
     bench, code = Autotuner.__dict__["_bench"], triton.testing.do_bench.__code__
     start = Autotuner.run
     Autotuner._bench, Autotuner.run = _bench_of(run), _run_of(run, start)
@@ -72,7 +72,7 @@ def _modelled(run: Running, function: Callable[[], Any]) -> tuple[ModelledMillis
     total = 0.0
     for launch in run.launches[before:]:
         x, y, z = launch.grid
-        if launch.traffic is None:  # it was not run: its cost is not known
+        if launch.traffic is None:  # the launch was not run, so its cost is unknown
             return ModelledMilliseconds("inf"), len(run.launches) - before
         launch.modelled_ms = modelled_ms(launch.traffic, x * y * z, launch.meta)
         total += launch.modelled_ms
@@ -82,7 +82,7 @@ def _modelled(run: Running, function: Callable[[], Any]) -> tuple[ModelledMillis
 def _run_of(run: Running, start: Callable[..., Any]) -> Callable[..., Any]:
     @acts_for_the_kernel
     def launch(self: Any, *positional: Any, **named: Any) -> Any:
-        """Launch as triton does, and note how much choice there was."""
+        """Launch as triton does, and record how many configurations there were."""
         with run.turn:
             before = len(run.launches)
             run.tuned_by.append(self)
@@ -136,9 +136,9 @@ class _Trial:
             self._forget_results()
 
     def _forget_results(self) -> None:
-        """Unset again what nobody had set before the first configuration.
+        """Mark memory as unset that was unset before the first configuration.
 
-        Else an element that this one leaves out would still hold what the last one stored.
+        Otherwise an element that this configuration omits would still have the last one's value.
         """
         with torch.no_grad():
             for name, tensor in self.tensors.items():
@@ -161,7 +161,7 @@ class _Trial:
         self.tuner.post_hook(self.named, exception=None)
 
     def judge(self) -> None:
-        """Compare with what the first configuration computed."""
+        """Compare with the result of the first configuration."""
         if self.known.result is None:
             self.known.result, self.known.config = self.result, self.config
             return
@@ -215,7 +215,7 @@ class _Trial:
 
 
 class _Tuning:
-    """What the first configuration found and computed; `fresh`: the tensors before any launch."""
+    """Findings and results of the first configuration; `fresh`: the tensors before any launch."""
 
     def __init__(self, fresh: Tensors) -> None:
         self.fresh = fresh
@@ -224,13 +224,13 @@ class _Tuning:
 
 
 def _told(config: Any) -> str:
-    """What a learner wrote of a configuration, without the options that are None anyway."""
+    """A configuration as a learner writes it, without options that are None."""
     own = {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
     return ", ".join(f"{name}: {value}" for name, value in own.items())
 
 
 def _unset(tensor: torch.Tensor) -> torch.Tensor:
-    """Which elements hold what torch.empty gives where memory is filled to be recognised."""
+    """Which elements have the fill value of torch.empty, if memory is filled to be recognised."""
     if tensor.is_floating_point():
         return tensor.isnan()
     if tensor.dtype == torch.bool:
@@ -239,7 +239,7 @@ def _unset(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _first_difference(expected: Tensors, actual: Tensors) -> str | None:
-    """The first tensor that is not the same up to rounding."""
+    """The first tensor that differs by more than rounding."""
     for name, wanted in expected.items():
         found = actual[name]
         if wanted.is_floating_point():

@@ -1,10 +1,10 @@
-"""Whose mistake is an exception: the kernel's, or ours?
+"""Decides whether an exception is the kernel's mistake or ours.
 
-A kernel runs as Python inside the engine, so its errors and ours come the same way.  What tells
-them apart is where the error arose.  The engine's own `raise` statements speak about the kernel;
-anything else that breaks inside the engine (an operation that the builder lacks, a call that a new
-version of triton makes differently, a bug) says nothing about the kernel and must cost nobody a
-point.  Needs no triton, so that a process that compiles can ask as well.
+A kernel runs as Python inside the engine, so its errors and ours arrive in the same way.  The place
+where the error arose distinguishes them.  The engine's own `raise` statements are about the kernel.
+Anything else that breaks inside the engine (an operation that the builder lacks, a call that a new
+version of triton makes differently, a bug) says nothing about the kernel and must not cost a
+learner any points.  Needs no triton, so that a process that compiles can use it too.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ ENGINE = Path(__file__).resolve().parent.as_posix() + "/"
 TRITONS_INTERPRETER = "/triton/runtime/interpreter.py"
 TRITONS_LANGUAGE = "/triton/language/"
 _INTERPRETERS = ("triton_util.interpreter", "triton.runtime.interpreter")
-# What `tl` asks of the compiler's code generator, which no interpreter has.
+# Calls of `tl` to the compiler's code generator, which no interpreter has.
 _GENERATOR_CALLS = ("call_JitFunction", "call_Function")
-# A method of ours that is called in another way than we know: the message begins with its name.
+# A method of ours was called with unexpected arguments: the message begins with its name.
 _OUR_CALL = re.compile(r"(GridBuilder|InterpreterBuilder|Block|Pointer|Batch(Reduce|Scan))\b")
 _LIBRARIES = ("/site-packages/", "/dist-packages/", f"{Path(dis.__file__).parent.as_posix()}/")
 
@@ -34,9 +34,9 @@ _for_kernels: set[CodeType] = set()
 
 
 def acts_for_the_kernel(function: F) -> F:
-    """Mark a function of ours in which the kernel's own Python is carried out.
+    """Mark a function of ours that executes the kernel's own Python.
 
-    `range(...)`, `min(...)` or the call of a helper: what fails there, the kernel has asked for.
+    Examples are `range(...)`, `min(...)` or the call of a helper: their errors are the kernel's.
     """
     _register(function.__code__)
     return function
@@ -50,10 +50,10 @@ def _register(code: CodeType) -> None:
 
 
 def is_our_fault(error: BaseException, known: bool) -> bool:
-    """True if the error says nothing about the kernel that it came from.
+    """Whether the error says nothing about the kernel that it came from.
 
-    known: whether the table of messages has a row for it; triton's interpreter raises for the
-    kernel's mistakes in the same way as for what it lacks, and only the table tells these apart.
+    known: whether the table of messages has a row for it. Triton's interpreter raises the same
+    errors for the kernel's mistakes as for what it lacks; only the table distinguishes them.
     """
     chain = _root_first(error)
     if any(isinstance(step, NotInterpreted) for step in chain):
@@ -76,7 +76,7 @@ def _root_first(error: BaseException) -> list[BaseException]:
 
 
 def _arose_with_us(error: BaseException, known: bool) -> bool:
-    """Decide by the innermost frame that is no library's below the engine or the kernel."""
+    """Decide by the innermost frame, ignoring library frames below the engine or the kernel."""
     for frame, at in _innermost_first(error.__traceback__):
         code = frame.f_code
         name = code.co_filename.replace("\\", "/")
@@ -103,13 +103,13 @@ def _innermost_first(step: TracebackType | None) -> Iterator[tuple[FrameType, in
 
 
 def _raised_on_purpose(error: BaseException, code: CodeType, at: int) -> bool:
-    """True for a `raise` statement; an `assert` of ours is a doubt about ourselves."""
+    """Whether a `raise` statement raised it; a failed `assert` of ours is our own fault."""
     raising = dis.opname[code.co_code[at]] in ("RAISE_VARARGS", "RERAISE")
     return raising and not isinstance(error, AssertionError)
 
 
 def _lacks_an_operation(error: BaseException) -> bool:
-    """`tl` asked a builder, or the absent code generator, for what it does not have or take."""
+    """Whether `tl` used an operation or argument that the builder or code generator lacks."""
     if isinstance(error, TypeError):
         return bool(_OUR_CALL.match(str(error)))
     if not isinstance(error, AttributeError):

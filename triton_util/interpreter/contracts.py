@@ -1,4 +1,4 @@
-"""What the parts of the engine ask of one another, so that none imports the one that owns it."""
+"""Interfaces between the parts of the engine, so that no part imports its owner."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Running(Protocol):
 
 
 class Deciding(Protocol):
-    """Who knows what the running programs agree on: `control.flow.Control`."""
+    """Knows which values the running programs agree on: `control.flow.Control`."""
 
     @property
     def batch(self) -> Batch:

@@ -1,8 +1,8 @@
-"""A modelled time for a launch: what a GPU of stated figures would need at best.
+"""A modelled time for a launch: the least that a GPU with given figures would need.
 
-No interpreter can measure a GPU.  The model adds up what it can count: bytes that miss an L2 of the
-stated size, bytes that go through it, floating-point work, and multiprocessors without a program.
-It is good for comparing configurations of one kernel, and it is never called a measurement.
+An interpreter cannot measure a GPU.  The model adds up what it can count: bytes that miss an L2 of
+the given size, bytes that go through it, floating-point work, and idle multiprocessors.
+It is useful for comparing configurations of one kernel; it is never called a measurement.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triton_util.hardware import GPUS
 from triton_util.interpreter.watchers.sectors import SECTOR_BYTES
 from triton_util.interpreter.watchers.traffic import Traffic
 
-# More block loads than this are not sent through the cache one by one.
+# Above this number of block loads, the cache is not simulated load by load.
 MOST_SIMULATED_LOADS = 200_000
 
 
@@ -41,7 +41,7 @@ class DeviceModel:
 
 
 class ModelledMilliseconds(float):
-    """A time that was computed from counts, not measured; it says so when it is shown."""
+    """A time that was computed from counts, not measured; its text says so."""
 
     def __repr__(self) -> str:
         return f"{float(self):.6g} ms (modelled, not measured)"
@@ -58,9 +58,9 @@ def modelled_ms(
 ) -> ModelledMilliseconds:
     """Milliseconds for one launch.
 
-    traffic: of the launch.  programs: size of the grid.  options: num_warps and so on.
-    resources: of the compiled kernel where they are known: registers (per thread), shared (bytes),
-    spills (bytes per thread).
+    traffic: that of the launch.  programs: size of the grid.  options: num_warps and so on.
+    resources: of the compiled kernel, if known: registers (per thread), shared (bytes), spills
+    (bytes per thread).
     """
     gpu = device or DeviceModel()
     resident = _resident_programs(gpu, options, resources or {})

@@ -1,4 +1,4 @@
-"""Running one launch: arguments, grid, batches, and what happens when a batch cannot go on."""
+"""Running one launch: arguments, grid, batches, and the retry of a batch that cannot continue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.random  # numpy imports it lazily, and a jailed process can import nothing more
+import numpy.random  # numpy imports it lazily, but a jailed process can no longer import
 import torch
 import triton.language as tl
 
@@ -25,13 +25,13 @@ from triton_util.interpreter.state import Batch, Divergence, NeedsSerial, OverBu
 if TYPE_CHECKING:
     from triton_util.interpreter.contracts import Running
 
-# Lanes of one batch that numpy works through without leaving the caches.
+# The largest number of lanes in a batch for which numpy's data stays in the caches.
 LANES = 1 << 19
-# Rough bytes per lane of all the blocks that a kernel has alive at one time.
+# Rough number of bytes per lane of all blocks that a kernel keeps alive at once.
 BYTES_PER_LANE = 256
-# More would run for weeks, even on a GPU.
+# More programs would run for weeks, even on a GPU.
 MOST_PROGRAMS = 2**40
-# How many different answers of one branch are still worth a batch each.
+# With up to this many different values of a branch, each value gets a batch of its own.
 MOST_PATHS = 16
 
 
@@ -80,7 +80,7 @@ class Execution:
     def _attempt(
         self, launching: Launching, values: dict[str, Any], programs: Array
     ) -> list[Array]:
-        """Run a batch; if it could not go on, the smaller batches to run in its place."""
+        """Run a batch; if it could not continue, return the smaller batches to run instead."""
         batch = launching.batch
         noted = len(self.run.faults)
         flops = launching.flops.copy()
@@ -152,7 +152,7 @@ class Execution:
         return max(1, min(LANES, bound) // lanes)
 
     def _guess(self) -> int:
-        """Lanes per program before the kernel has run: the two largest block sizes."""
+        """Estimated lanes per program before the kernel has run: the two largest block sizes."""
         sizes = sorted(
             (value for value in self.run.meta.values() if type(value) is int and value > 1),
             reverse=True,
@@ -170,7 +170,7 @@ def _halved(programs: Array) -> list[Array]:
 
 @acts_for_the_kernel
 def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
-    """The grid as three integers; a callable gets the arguments by name."""
+    """The grid as three integers; a callable is called with the arguments by name."""
     if callable(grid):
         grid = grid(bound)
     if isinstance(grid, (int, np.integer)) or not isinstance(grid, Iterable):
@@ -191,7 +191,7 @@ def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
     return x, y, z
 
 
-# One kernel is launched many times, and reading its signature takes as long as binding to it.
+# A kernel is launched many times, and reading its signature takes as long as binding to it.
 _signature = functools.lru_cache(maxsize=64)(inspect.signature)
 
 

@@ -1,4 +1,4 @@
-"""What the engine finds wrong with a kernel, as data and as sentences."""
+"""The engine's findings about a kernel, as data and as sentences."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ FAULT_CODES = (
 
 
 class NotInterpreted(NotImplementedError):  # noqa: N818
-    """A GPU computes it, this engine does not: nobody's mistake but ours."""
+    """A GPU can compute it but this engine cannot; never the kernel's mistake."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One finding about one kernel, with everything a tutor needs to explain it.
+    """One finding about one kernel, with everything needed to explain it.
 
-    `offsets` are in elements of the argument, counted from the address the kernel was given;
+    `offsets` are in elements of the argument, counted from the address that the kernel was given;
     `line` counts from 1 in `filename`; `program_id` is (x, y, z).
     """
 
@@ -71,14 +71,14 @@ class Fault:
 
 
 class KernelFault(Exception):  # noqa: N818
-    """A kernel did what no GPU kernel may do; `.fault` says what, where and why."""
+    """A kernel did something that no GPU kernel may do; `.fault` says what, where and why."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
         self.fault = fault
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the fault in words, not the engine's frames."""
+        """The text for a notebook: the fault in words, without the engine's frames."""
         return [f"KernelFault ({self.fault.code})", str(self.fault)]
 
     def __reduce__(self) -> tuple[type[KernelFault], tuple[Fault]]:

@@ -1,7 +1,7 @@
 """`guard_launches`: every launch in a notebook runs in the engine, not only those of `check`.
 
-A kernel without a mask then raises a `KernelFault` in its cell, where triton's own interpreter
-would corrupt the heap and take the notebook's process with it.
+A kernel without a mask then raises a `KernelFault` in its cell. In triton's own interpreter it
+would corrupt the heap and crash the notebook's process.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def _guarded_run(self: Any, *positional: Any, grid: Any, warmup: bool, **named: 
 
 
 def guard_launches() -> None:
-    """From now on run launches outside of `interpret` in the engine, each by itself.
+    """From now on run launches outside `interpret` in the engine, each in a run of its own.
 
-    Does nothing where kernels are compiled for a GPU. Calling it twice is harmless.
+    Does nothing if kernels are compiled for a GPU. Calling it twice is harmless.
     """
     if interprets():
         stock.InterpretedFunction.run = _guarded_run
@@ -33,7 +33,7 @@ def guard_launches() -> None:
 
 @contextlib.contextmanager
 def unguarded_launches() -> Iterator[None]:
-    """Inside, launches run in triton's own interpreter, which checks no bounds: for comparisons."""
+    """Run launches inside in triton's own interpreter, which checks no bounds: for comparisons."""
     before = stock.InterpretedFunction.run
     stock.InterpretedFunction.run = _stock_run
     try:

@@ -1,9 +1,9 @@
-"""What the engine takes from inside triton, in one list, and a probe for each.
+"""All parts of triton's internals that the engine uses, in one list, with a probe for each.
 
     TRITON_INTERPRET=1 python -m triton_util.interpreter.hooks
 
-prints one line for each thing that another version of triton has changed, and ends with 1 if there
-is one. `make canary` asks this of the newest triton.
+prints one line for each part that another version of triton has changed, and exits with 1 if there
+is any. `make canary` runs this with the newest triton.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Hook:
-    """Something of triton's own: where it stands, what we do with it, what it must take.
+    """A part of triton: where it is, what we do with it, which parameters it must have.
 
-    parameters: names that its signature must have; empty where only its being there counts.
+    parameters: names that its signature must have; empty if it only has to exist.
     """
 
     module: str
@@ -29,7 +29,7 @@ class Hook:
     parameters: tuple[str, ...] = ()
 
     def changed(self) -> str:
-        """One line that says what is different; "" if it is as we know it."""
+        """One line that says what has changed; "" if nothing has."""
         try:
             owner: Any = importlib.import_module(self.module)
             for name in self.path.split("."):
@@ -90,7 +90,7 @@ HOOKS = (
     Hook(_STANDARD, "_argmax_combine_tie_break_left", "indices of maxima by numpy"),
     Hook(_STANDARD, "_prod_combine", "products by numpy"),
 )
-# What `tl` asks of a builder only for a compiler: kernels that interpret never come there.
+# Operations that `tl` calls only when it compiles; interpreted kernels never reach them.
 COMPILER_ONLY = re.compile(
     r"create_(cluster|warp|block|barrier|async|tmem|poison|map_elementwise|inline_asm|extern|"
     r"func|call|reduce|scan|name_loc|tensor_descriptor_type|constant|cond|while|for|if|return|get_)"
@@ -104,7 +104,7 @@ def changed() -> list[str]:
 
 
 def lacking() -> list[str]:
-    """Operations that the rules of `tl` call on a builder, and that ours does not have."""
+    """Operations that the rules of `tl` call on a builder, and that ours lacks."""
     from triton_util.interpreter.operations.builder import GridBuilder
 
     names: set[str] = set()
@@ -117,7 +117,7 @@ def lacking() -> list[str]:
 
 
 def main() -> int:
-    """Print what has changed; 1 if something has."""
+    """Print what has changed; return 1 if anything has."""
     import triton
 
     lines = changed()

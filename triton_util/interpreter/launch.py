@@ -16,7 +16,7 @@ from triton_util.interpreter.state import Batch, NeedsSerial
 
 
 class Launching:
-    """What the builder needs to know about the launch that is running."""
+    """What the builder needs to know about the running launch."""
 
     def __init__(
         self, batch: Batch, reporter: Reporter, watchers: list[Any], counting: bool
@@ -26,18 +26,18 @@ class Launching:
         self.memory = Memory(batch, reporter, watchers)
         self.counting = counting
         self.flops: Counter[str] = Counter()
-        self.within: Any = None  # who compares the lanes of one program, or None
-        self.tf32 = False  # whether a tl.dot cut float32 off to TF32
+        self.within: Any = None  # compares the lanes of one program, or None
+        self.tf32 = False  # whether a tl.dot truncated float32 to TF32
 
     def program_id(self, axis: int) -> Block:
-        """`tl.program_id`: one number where all programs of the batch share it."""
+        """`tl.program_id`: one number if all programs of the batch share it."""
         values = self.batch.pids[:, axis].astype(np.int64)
         if (values == values[0]).all():
             values = values[:1]
         return Block(None, tl.int32, (), terms=(values,))
 
     def barrier(self) -> None:
-        """The lanes of a program wait for one another."""
+        """Tell the watcher that the lanes of each program wait for one another."""
         if self.within is not None:
             self.within.barrier()
 
@@ -53,9 +53,9 @@ class Launching:
         self.flops[kind] += lanes * programs
 
     def require(self, condition: Any, message: str, hint: str = "") -> None:
-        """Raise a fault unless `condition` holds in every lane of every active program.
+        """Raise a fault unless `condition` is true in every lane of every active program.
 
-        hint: the operation that says so to the compiler; empty for an assertion.
+        hint: the operation that asserts it to the compiler; empty for an assertion.
         """
         if isinstance(condition, Block):
             held = condition.full(self.batch.programs)

@@ -1,4 +1,4 @@
-"""Loads and stores: checked before memory is touched, then done tile by tile."""
+"""Loads and stores: checked before they touch memory, then performed tile by tile."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Memory:
         self.watchers = watchers
 
     def load(self, pointer: Pointer, mask: Block | None, other: Block | None) -> Block:
-        """`tl.load`: lanes that are off hold `other`, or poison where there is none."""
+        """`tl.load`: masked-off lanes get `other`, or poison if there is none."""
         dtype = pointer.get_element_ty()
         factors = self.active_factors(pointer, mask)
         if pointer.region is None:
@@ -62,14 +62,14 @@ class Memory:
     def atomic(
         self, region: Region, offsets: Array, programs: Array, pointer: Pointer, ordering: Ordering
     ) -> list[Callable[[], None]]:
-        """Tell the watchers of an atomic operation; what they give is to be called when the
-        kernel looks at the answer.
+        """Report an atomic operation to the watchers; returns a function to call when the kernel
+        uses the result.
         """
         calls = [w.atomic(region, offsets, programs, pointer, ordering) for w in self.watchers]
         return [call for call in calls if call is not None]
 
     def store(self, pointer: Pointer, value: Block, mask: Block | None) -> None:
-        """`tl.store`: nothing is written unless every active lane may be."""
+        """`tl.store`: writes nothing unless every active lane is allowed."""
         factors = self.active_factors(pointer, mask)
         if pointer.region is None:
             for choice, extra in self.by_region("tl.store", pointer, factors):
@@ -103,7 +103,7 @@ class Memory:
             watcher.stored(region, plan, parts)
 
     def active_factors(self, pointer: Block, mask: Block | None) -> tuple[Array, ...]:
-        """The mask of an access, with the programs that control flow has switched off."""
+        """The mask of an access, and the programs that control flow has left active."""
         factors: tuple[Array, ...] = () if mask is None else mask.mask_factors()
         if self.batch.active is not None:
             alive = self.batch.active.reshape((-1,) + (1,) * len(pointer.shape))
@@ -119,7 +119,7 @@ class Memory:
     ) -> None:
         """Raise a KernelFault if an active lane is outside the elements of the argument.
 
-        plan: of the same access, if there is one; it tells at a glance that all is well.
+        plan: of the same access, if there is one; it allows a quick check of the common case.
         """
         region = pointer.region
         assert region is not None
@@ -185,7 +185,7 @@ class Memory:
         shared = all(term.shape[0] == 1 for term in pointer.sum_terms())
         terms = [term if term.shape[0] == 1 else term[chosen] for term in pointer.sum_terms()]
         if shared and factors:
-            # The same addresses for all programs: one active program is enough to use them.
+            # All programs use the same addresses, so one active program is enough.
             on: Any = conjunction(factors).any(axis=0, keepdims=True)
         else:
             masks = [f if f.shape[0] == 1 else f[chosen] for f in factors]
@@ -241,7 +241,7 @@ class Memory:
         return poison_value(dtype)
 
     def look_for_poison(self, value: Block, factors: tuple[Array, ...]) -> None:
-        """Note it where an active lane was computed from lanes that nobody loaded."""
+        """Note a fault if an active lane was computed from lanes that were never loaded."""
         if not self.batch.poisoned or value.data.dtype.kind != "f":
             return
         missing = np.isnan(value.data)
@@ -253,7 +253,7 @@ class Memory:
             self.reporter.poison(self.batch.program_id(index))
 
     def _look_for_undefined(self, value: Block, factors: tuple[Array, ...]) -> None:
-        """Note it where an active lane stores a number that its integer dtype cannot hold."""
+        """Note a fault if an active lane stores a number that its integer dtype cannot hold."""
         lanes, numbers = value.attr["undefined"]
         used = lanes & conjunction(factors) if factors else lanes
         if used.any():
@@ -283,7 +283,7 @@ class Memory:
     def by_region(
         self, operation: str, pointer: Pointer, factors: tuple[Array, ...]
     ) -> list[tuple[Pointer, Array]]:
-        """Split pointers into several arguments; a pointer into none is a fault."""
+        """Split pointers by their argument; a pointer into no argument is a fault."""
         pointer = self.resolve(operation, pointer, factors)
         assert pointer.owners is not None
         used = np.unique(pointer.owners)
@@ -296,7 +296,7 @@ class Memory:
         return result
 
     def resolve(self, operation: str, pointer: Pointer, factors: tuple[Array, ...]) -> Pointer:
-        """Give pointers made from integers their argument back, by address."""
+        """Look up the argument of pointers that were made from integers, by address."""
         if pointer.owners is not None:
             return pointer
         found, owners = provenance.resolved(pointer, self.batch)

@@ -1,4 +1,4 @@
-"""What a run of the interpreter may be told."""
+"""The options of a run of the interpreter."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ Schedule = Literal["grid", "serial", "reversed", "shuffled"]
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """How kernels are run and what is watched while they run.
+    """How kernels run, and what is watched while they run.
 
     schedule
-        "grid" runs many programs at once (and falls back to one by one where it must);
-        "serial", "reversed" and "shuffled" run one program after another in launch order (the
-        first grid axis fastest, as the hardware does), backwards, or in an order drawn from `seed`.
+    "grid" runs many programs at once (and falls back to one by one where necessary);
+    "serial", "reversed" and "shuffled" run one program after another in launch order (the
+    first grid axis fastest, as the hardware does), backwards, or in an order drawn from `seed`.
     memory_bytes
-        bound for the temporary blocks of one launch, in bytes.
+    limit for the temporary blocks of one launch, in bytes.
     check_memory
-        stop every access outside the argument that its pointer came from.  Without it accesses
-        are still clipped to memory that the argument owns; only the explanation is missing.
+    stop every access outside the argument that its pointer came from.  Without it accesses
+    are still clipped to memory that the argument owns; only the explanation is missing.
     track
-        remember who stored and who read each element: `Run.never_stored`, races, uninitialised
-        reads.
+    record which program stored and which read each element: `Run.never_stored`, races,
+    uninitialised reads.
     traffic
-        count bytes, sectors and arithmetic for `Launch.traffic`.
+    count bytes, sectors and arithmetic for `Launch.traffic`.
     poison_masked
-        lanes of a masked load without `other` hold NaN or an absurd integer instead of 0, because
-        on a GPU they hold anything.
+    give the lanes of a masked load without `other` NaN or an absurd integer instead of 0,
+    because on a GPU their value is arbitrary.
     tf32
-        cut the float32 operands of `tl.dot` off to TF32, as tensor cores do, wherever the kernel
-        permits it.
+    truncate the float32 operands of `tl.dot` to TF32, as tensor cores do, wherever the kernel
+    permits it.
     programs
-        keep what each program of the last launch points at, for `Run.programs`.
+    record what each program of the last launch points at, for `Run.programs`.
     within_programs
-        compare the lanes of one program with one another: what one of them stores, another reads
-        without a barrier in between.
+    compare the lanes of one program with one another: what one of them stores, another reads
+    without a barrier in between.
     """
 
     schedule: Schedule = "grid"

@@ -22,11 +22,11 @@ def order_dependence(
     options: EngineOptions | None = None,
     tolerance: float = 1e-4,
 ) -> list[Fault]:
-    """Run `launch` once per schedule and compare what it returns with the first.
+    """Run `launch` once per schedule and compare each result with the first.
 
     launch: makes its inputs, runs the kernels and returns a tensor or a tuple of tensors.
     tolerance: relative to the largest element; sums of floats by atomics may differ by rounding.
-    Returns one "order-dependent" fault per schedule that gives something else; raises KernelFault
+    Returns one "order-dependent" fault per schedule with a different result; raises KernelFault
     as any launch does.
     """
     base = options or EngineOptions()

@@ -11,15 +11,15 @@ import triton.language as tl
 
 from triton_util.interpreter.operations.formats import Array, raw_dtype
 
-# A membership table of one byte per element is made for views up to this many elements.
+# Views with up to this many elements get a membership table of one byte per element.
 TABLE_ELEMENTS = 1 << 26
 
 
 class Region:
-    """The elements of one tensor argument, seen from the address the kernel is given.
+    """The elements of one tensor argument, relative to the address that the kernel is given.
 
     extent: elements from the first to one past the last element of the view, gaps included.
-    offsets are in elements of the region's dtype; valid ones lie in [0, extent).
+    offsets are in elements of the region's dtype; valid ones are in [0, extent).
     """
 
     def __init__(self, name: str, tensor: torch.Tensor, dtype: tl.dtype) -> None:
@@ -42,7 +42,7 @@ class Region:
 
     @property
     def compact(self) -> bool:
-        """True where a table over the extent is not much larger than the view itself."""
+        """Whether a table over the extent is not much larger than the view itself."""
         return self.extent <= 4 * self.elements + (1 << 20)
 
     def viewed_as(self, dtype: tl.dtype) -> Region:
@@ -61,7 +61,7 @@ class Region:
         return other
 
     def contains(self, offsets: Array) -> Array:
-        """Which offsets are elements of the view (int64 in, bool out); false beyond the extent."""
+        """Which offsets are elements of the view (int64 in, bool out); false past the extent."""
         inside = (offsets >= 0) & (offsets < self.extent)
         if self.dense:
             return inside
@@ -136,7 +136,7 @@ def _merged_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple
 
 
 def _is_nested(axes: list[tuple[int, int]]) -> bool:
-    """True where each stride exceeds the reach of all smaller ones, so division finds the index."""
+    """Whether each stride exceeds the reach of all smaller ones, so division finds the index."""
     reach = 0
     for size, stride in reversed(axes):
         if stride <= reach:

@@ -1,4 +1,4 @@
-"""`interpret`: the engine in place of triton's interpreter, for the length of a `with` block."""
+"""`interpret`: runs kernels in the engine instead of triton's interpreter, in a `with` block."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from triton_util.interpreter.watchers.within import WithinPrograms
 
 @dataclass
 class Launch:
-    """What one launch was and did.
+    """The record of one launch.
 
-    mode: "grid" or "serial"; fallback: why a grid run went on serially, or "".
+    mode: "grid" or "serial"; fallback: why a grid run continued serially, or "".
     arguments: one dict per parameter, in order: name, kind, dtype, shape, strides, value ...
-    flops: operations by kind ("arithmetic", "special", "reduction", "dot"), with traffic on.
-    modelled_ms: while tuning or benchmarking, what `costs` makes of the traffic; never measured.
+    flops: operations by kind ("arithmetic", "special", "reduction", "dot"), if traffic is on.
+    modelled_ms: while tuning or benchmarking, the cost that `costs` models; never measured.
     configs: how many configurations its tuner knows, before any pruning; 1 without a tuner.
-    tf32: whether a tl.dot cut float32 off to TF32, where `options.tf32` asks for that.
+    tf32: whether a tl.dot truncated float32 to TF32, if `options.tf32` requests that.
     """
 
     kernel: str
@@ -76,7 +76,7 @@ class Run:
         self.lines = SourceLines()
         self.lanes: dict[Any, int] = {}
         self.meta: dict[str, Any] = {}
-        self._storages: list[torch.UntypedStorage] = []  # kept, so that no address is used twice
+        self._storages: list[torch.UntypedStorage] = []  # kept, so that no address is reused
         self.watchers: list[Any] = []
         self.shadow = Shadow(self) if options.track else None
         self.aims = Aims()
@@ -98,7 +98,7 @@ class Run:
         self.bound: dict[str, Any] = {}  # the arguments of the last launch, by parameter
         self.given_options: dict[str, Any] = {}  # its num_warps and the like
         self._functions: dict[Any, Callable[..., Any]] = {}
-        # More memory that pointers made from integers may lead to, beside the arguments.
+        # Further memory that pointers made from integers may point to, besides the arguments.
         self.known_memory: Callable[[], list[torch.Tensor]] | None = None
         self.turn = threading.RLock()  # launches of several threads take turns
 
@@ -117,10 +117,10 @@ class Run:
             self.counter = None
 
     def never_stored(self, out: torch.Tensor) -> Array | None:
-        """For each element of the view `out`, True where no kernel stored; of the view's shape.
+        """For each element of the view `out`, True if no kernel stored it; of the view's shape.
 
-        None where the memory of `out` was no argument of any launch (torch made it, say by
-        converting the dtype of what a kernel stored): then nobody can tell.
+        None if the memory of `out` was not an argument of any launch (torch made it, for example by
+        converting the dtype of a kernel's result): then it is unknown.
         """
         if self.shadow is None:
             raise ValueError("never_stored needs EngineOptions(track=True)")
@@ -130,7 +130,7 @@ class Run:
         return self.shadow.never_stored(out)
 
     def forget_stores(self, view: torch.Tensor) -> None:
-        """Count nothing in the view as stored: something else than a kernel has written there."""
+        """Mark the whole view as not stored, because something other than a kernel wrote to it."""
         if self.shadow is not None:
             self.shadow.forget_stores(view)
 
@@ -141,7 +141,7 @@ class Run:
         return self._functions[kernel]
 
     def warmup(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> Any:
-        """What `kernel.warmup` returns, which runs nothing: None, where nothing is compiled."""
+        """What `kernel.warmup` returns: None, because it runs nothing and nothing is compiled."""
 
     def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> Any:
         """Run one launch of a kernel; raises KernelFault."""
@@ -182,7 +182,7 @@ class Run:
     def _executed(
         self, execution: Execution, sizes: tuple[int, int, int], hosted: dict[str, Any], kernel: Any
     ) -> Launching:
-        """Run the programs; whatever breaks on the way becomes a KernelFault that says whose."""
+        """Run the programs; any error becomes a KernelFault that says whose mistake it is."""
         try:
             return execution.launch(sizes, hosted)
         except KernelFault as known:
@@ -223,7 +223,7 @@ class Run:
 
 
 def _followed(fault: Fault, sentence: str) -> Fault:
-    """An error of the kernel's with one more sentence; other faults speak for themselves."""
+    """A kernel's error with one more sentence; other faults stay as they are."""
     if fault.code != "kernel-error" or not sentence:
         return fault
     return replace(fault, message=f"{fault.message} {sentence}")
@@ -255,11 +255,11 @@ def _constexprs(function: Any) -> set[str]:
 def interpret(options: EngineOptions | None = None, make: type[Run] = Run) -> Iterator[Run]:
     """Run every @triton.jit launch inside the block in the engine.
 
-    make: the kind of Run.
+    make: the class of the Run.
 
-    Yields the Run.  Raises EngineUnavailable where triton does not interpret, and KernelFault from
-    the launch that did something no GPU kernel may do.  Everything that the engine replaces in
-    triton is put back at the end, whatever happened.
+    Yields the Run.  Raises EngineUnavailable if triton is not in interpreter mode; a launch that
+    does something no GPU kernel may do raises KernelFault.  At the end everything that the engine
+    replaces in triton is restored, even after an error.
     """
     if not interprets():
         raise EngineUnavailable(
@@ -272,7 +272,7 @@ def interpret(options: EngineOptions | None = None, make: type[Run] = Run) -> It
         yield run
 
 
-_runs: list[Run] = []  # at work, the innermost last
+_runs: list[Run] = []  # the active runs, the innermost last
 _language: list[str] = []  # not empty while triton's language is patched
 
 
@@ -280,7 +280,7 @@ _language: list[str] = []  # not empty while triton's language is patched
 def patched_language() -> Iterator[None]:
     """Give the functions of `tl` the meaning that `interpret` needs.
 
-    Each `interpret` does that by itself. Around many short ones it is done once for all of them.
+    Each `interpret` does that by itself. Around many short ones, this does it once for all.
     """
     if _language:
         yield
@@ -306,7 +306,7 @@ def _launching() -> Any:
 
 
 def _with_formats(dot_scaled: Callable[..., Any]) -> Callable[..., Any]:
-    """`tl.dot_scaled` of triton 3.6 wants the names of formats as the constants they are."""
+    """`tl.dot_scaled` for triton 3.6, which needs the names of formats as plain constants."""
 
     def call(*positional: Any, **named: Any) -> Any:
         given = [tl.constexpr(value) if isinstance(value, str) else value for value in positional]
@@ -319,7 +319,7 @@ def _with_formats(dot_scaled: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def interprets() -> bool:
-    """Whether kernels are interpreted in this process; decided when triton was imported."""
+    """Whether kernels are interpreted in this process; importing triton decides it."""
     return isinstance(tl.standard.cdiv, stock.InterpretedFunction)
 
 

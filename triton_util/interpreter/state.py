@@ -1,4 +1,4 @@
-"""The state of the batch that is running: which programs, which of them are active."""
+"""The state of the running batch: its programs, and which of them are active."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from triton_util.interpreter.options import EngineOptions
     from triton_util.interpreter.regions import Region
 
-# The judge performs launches for a learner, and stands between the engine and the line of each.
+# The judge launches for a learner, so its frames are between the engine and the learner's line.
 _NOT_THE_LEARNERS = ("triton", "triton_util", "torch", "contextlib", "graders")
 
 
 class Divergence(Exception):  # noqa: N818
-    """Programs of one batch disagree where Python needs one answer; `values` is per program."""
+    """Programs of one batch disagree where Python needs one value; `values` is per program."""
 
     def __init__(self, values: Array) -> None:
         super().__init__("programs take different paths here")
@@ -30,11 +30,11 @@ class Divergence(Exception):  # noqa: N818
 
 
 class NeedsSerial(Exception):  # noqa: N818
-    """The batch cannot go on; run its programs one by one.  The reason is the message."""
+    """The batch cannot continue; run its programs one by one.  The message is the reason."""
 
 
 class OverBudget(Exception):  # noqa: N818
-    """The batch needs more memory than it may; run it in smaller batches."""
+    """The batch needs more memory than allowed; run it in smaller batches."""
 
 
 class Batch:
@@ -51,16 +51,16 @@ class Batch:
         self.linear: Array = np.zeros(1, np.int64)
         self.active: Array | None = None
         self.regions: list[Region] = []
-        self.known_memory: Any = None  # gives tensors that integers may point to, or None
+        self.known_memory: Any = None  # returns tensors that integers may point to, or None
         self.undo: list[tuple[Array, Any, Array]] | None = None
         self.undo_bytes = 0
         self.poisoned = False
-        self.version = 0  # of memory: how often something was stored
-        self.rounds: list[Any] = []  # of the `while` loops that are running, the innermost last
+        self.version = 0  # of memory: the number of stores so far
+        self.rounds: list[Any] = []  # of the running `while` loops, the innermost last
         self.lanes_seen = 1
         self.lane_limit = 1 << 62
-        self.aims: Any = None  # who wants to know where stores were aimed at
-        self.pointing: Any = None  # who wants to know of every access before it is checked
+        self.aims: Any = None  # the watcher of where stores were aimed at
+        self.pointing: Any = None  # the watcher of every access, before it is checked
 
     def start(self, linear: Array, undoable: bool) -> None:
         """Begin a batch of the programs with these launch numbers."""
@@ -75,7 +75,7 @@ class Batch:
 
     @contextlib.contextmanager
     def element_by_element(self, lanes: int) -> Iterator[None]:
-        """Inside, each of so many elements of every program counts as a program of its own."""
+        """Inside, `lanes` elements of every program count as programs of their own."""
         before = (self.linear, self.pids, self.active)
         self.linear, self.pids = self.linear.repeat(lanes), self.pids.repeat(lanes, axis=0)
         self.active = None if self.active is None else self.active.repeat(lanes)
@@ -90,14 +90,14 @@ class Batch:
         return len(self.linear)
 
     def rewind(self) -> None:
-        """Put back everything that the batch stored."""
+        """Undo everything that the batch stored."""
         for flat, piece, old in reversed(self.undo or []):
             piece.write(flat, old)
         self.undo = [] if self.undo is not None else None
         self.active = None
 
     def remember(self, flat: Array, piece: Any) -> None:
-        """Note what a piece of memory holds before it is stored to."""
+        """Record the content of a piece of memory before a store to it."""
         if self.undo is None:
             return
         old = piece.read(flat)
@@ -108,7 +108,7 @@ class Batch:
         self.undo.append((flat, piece, old))
 
     def budget(self, shape: tuple[int, ...]) -> None:
-        """Refuse a block that would make the batch outgrow its memory."""
+        """Raise OverBudget for a block with which the batch would exceed its memory limit."""
         lanes = 1
         for size in shape:
             lanes *= size
@@ -125,7 +125,7 @@ class Batch:
 
 
 class SourceLines:
-    """Which line of the learner's kernel is running."""
+    """Finds the running line of the learner's kernel."""
 
     def __init__(self) -> None:
         self._codes: set[CodeType] = set()
@@ -147,7 +147,7 @@ class SourceLines:
         return "", 0, ""
 
     def of_launcher(self) -> tuple[str, int, str]:
-        """The line of the learner's that launches a kernel: the innermost outside all libraries."""
+        """The learner's line that launches a kernel: the innermost frame outside all libraries."""
         frame = sys._getframe(1)
         while frame is not None:
             package = str(frame.f_globals.get("__name__", "")).split(".")[0]

@@ -1,1 +1,1 @@
-"""The notebook or script around a learner: its names, its cells, the source of a submission."""
+"""The learner's notebook or script: its names, its cells, the source of a submission."""

@@ -1,4 +1,4 @@
-"""The cells that the lesson gives: known by what they hold, for metadata is easily lost."""
+"""The cells that the lesson gives, identified by their text, because metadata is easily lost."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import hashlib
 
 
 def fingerprint(source: str) -> str:
-    """What identifies the text of a cell, whatever an editor did to its blanks."""
+    """A fingerprint of a cell's text that ignores changes an editor makes to blanks."""
     return hashlib.sha256("".join(source.split()).encode("utf-8", "replace")).hexdigest()[:16]

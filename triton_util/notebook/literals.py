@@ -1,4 +1,4 @@
-"""Write a constant of the learner's session as Python again, where its value is plain data."""
+"""Write a constant of the learner's session as Python source, if its value is plain data."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _DEPTH = 8
 
 
 def literal(value: object) -> str | None:
-    """An expression that yields `value`, or None where no short one is certain to.
+    """An expression that yields `value`, or None if no short one certainly does.
 
     Numbers, text, None, torch and triton dtypes, `tl.constexpr`, and tuples, lists, sets and
-    dicts of these. Libraries stand in it by their full names (see `modules_of`).
+    dicts of these. It uses the full names of libraries (see `modules_of`).
     """
     return _write(value, _DEPTH)
 

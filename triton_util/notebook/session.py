@@ -1,4 +1,4 @@
-"""The notebook or script around us: its names, its cells, and how to show something in it."""
+"""The current notebook or script: its names, its cells, and how to show something in it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from triton_util.notebook import shown
 class Cell:
     """Python that was run: a notebook cell, or a whole script.
 
-    `label` names it for the learner ("cell [3]", "kernels.py"); `filename` is what functions
-    compiled from it carry; `first_line` is the number of its first line as the learner counts;
-    `typed` is the text as it stood in the notebook, "" for a script; `ran` is the time (of
-    `time.time`) at which it was run, None where nobody looked at a clock then.
+    `label` names it for the learner ("cell [3]", "kernels.py"); `filename` is the file name in its
+    compiled functions; `first_line` is the number of its first line as the learner counts;
+    `typed` is the text as typed in the notebook, "" for a script; `ran` is the time (of
+    `time.time`) at which it was run, None if unknown.
     """
 
     label: str
@@ -33,9 +33,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Session:
-    """The learner's global names, and what was run to make them, oldest first.
+    """The learner's global names, and the code that was run to make them, oldest first.
 
-    `shown` are the texts that the notebook's code cells show now, None where nobody knows them.
+    `shown` are the texts that the notebook's code cells show now, None if unknown.
     """
 
     namespace: dict[str, Any]
@@ -66,7 +66,7 @@ def notebook_cells(shell: Any) -> tuple[Cell, ...]:
 
 
 def script_cells(namespace: dict[str, Any]) -> tuple[Cell, ...]:
-    """The one file that a script's or module's names come from; () where there is none."""
+    """The one file that a script's or module's names come from; () if there is none."""
     filename = namespace.get("__file__")
     if not filename:
         return ()
@@ -105,7 +105,7 @@ class Display:
         self._handle: Any = None
 
     def note(self, html: str, text: str) -> None:
-        """Show something that the next `show` will replace; nothing outside a notebook."""
+        """Show something that the next `show` replaces; does nothing outside a notebook."""
         if in_notebook():
             self.show(html, text)
 
@@ -122,7 +122,7 @@ class Display:
             self._handle.update(bundle, raw=True)
 
     def show_markdown(self, text: str) -> None:
-        """Show Markdown; outside a notebook it is printed as it is."""
+        """Show Markdown; outside a notebook, print its source."""
         if not in_notebook():
             print(text)
             return
@@ -131,7 +131,7 @@ class Display:
         display({"text/markdown": text, "text/plain": text}, raw=True)
 
     def widget(self, widget: Any, html: str, text: str) -> None:
-        """Show an ipywidget; `html` or `text` where the front end knows no widgets."""
+        """Show an ipywidget, or `html` or `text` if the front end has no widgets."""
         from IPython.display import display
 
         view = {

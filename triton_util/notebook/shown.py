@@ -1,8 +1,8 @@
-"""What the notebook shows now, and when its cells ran: what a running kernel does not know itself.
+"""What the notebook shows now, and when its cells ran; a kernel cannot know this itself.
 
-A kernel is sent the text of a cell when that is run, and hears nothing of what is typed after
-it. The course's extension of JupyterLab tells the texts of all code cells just before a cell is
-run that checks something (`tell`). Other front ends tell nothing, and then nobody knows.
+A kernel gets the text of a cell when the cell is run, and no later edits. The course's JupyterLab
+extension sends the texts of all code cells just before a cell with a check is run (`tell`). Other
+front ends send nothing, and then the texts are unknown.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ import sys
 import time
 from typing import Any
 
-_told: tuple[int, tuple[str, ...]] | None = None  # for which execution, and the texts
+_told: tuple[int, tuple[str, ...]] | None = None  # the number of the execution, and the texts
 _ran: dict[int, float] = {}
 
 
 def tell(texts: list[str]) -> None:
-    """Take note of the texts that the notebook shows; they count for the next cell that runs."""
+    """Store the texts that the notebook shows; they are valid for the next cell that runs."""
     global _told
     _told = _inputs(sys.modules["IPython"].get_ipython()), tuple(texts)
 
 
 def texts(shell: Any) -> tuple[str, ...] | None:
-    """What the notebook showed when the cell that runs now was sent; None: nobody told."""
+    """What the notebook showed when the running cell was sent; None if unknown."""
     if _told is None or _told[0] != _inputs(shell) - 1:
         return None
     return _told[1]
 
 
 def _inputs(shell: Any) -> int:
-    """How many inputs there were: while no cell runs, the number that the next one will have.
+    """How many inputs there were; while no cell runs, the number of the next input.
 
-    IPython's own count is raised before a cell runs in some versions, and behind it in others.
+    Some versions of IPython increase their own count before a cell runs, others after it.
     """
     return len(shell.history_manager.input_hist_raw)
 
 
 def mark(text: str) -> str:
-    """A short number that tells the text of one cell from another: FNV-1a, which the extension of
-    JupyterLab computes too, to see whether a card still speaks of what the notebook shows.
+    """A short number that identifies the text of a cell: FNV-1a. The JupyterLab extension computes
+    it too, to see whether a card still matches what the notebook shows.
     """
     found = 0x811C9DC5
     for byte in text.strip().encode("utf-8", "replace"):
@@ -47,15 +47,15 @@ def mark(text: str) -> str:
 
 
 def watch_the_clock(shell: Any) -> None:
-    """From now on note when each cell is run."""
+    """From now on record when each cell is run."""
 
     def note(_info: Any) -> None:
         _ran[_inputs(shell)] = time.time()
 
-    _ran[_inputs(shell) - 1] = time.time()  # the cell that imports us runs already
+    _ran[_inputs(shell) - 1] = time.time()  # the cell with our import is already running
     shell.events.register("pre_run_cell", note)
 
 
 def run_times() -> dict[int, float]:
-    """When each cell was run, by its number; those before `watch_the_clock` are missing."""
+    """When each cell was run, by its number; cells before `watch_the_clock` are missing."""
     return _ran

@@ -1,10 +1,10 @@
 """Gather the source of a submission from a running session.
 
-The learner's function, and whatever of the session it needs: kernels, helper functions,
-constants and imports, from whichever cells they came. What counts is the session as it is
-now: a function's own source, a constant's present value. Statements of the cells stand in
-for the rest (lists of configs, classes, imports). Where a cell of the lesson has bound a name
-again that the learner bound, the learner's own statement counts: so it is in the file, too.
+It contains the learner's function and everything it needs from the session: kernels, helper
+functions, constants and imports, from any cells. The session's current state counts: a function's
+own source, a constant's present value. For the rest (lists of configs, classes, imports) it uses
+the statements of the cells. If a cell of the lesson rebinds a name that the learner bound, the
+learner's own statement counts, as it does in the notebook's file.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from triton_util.notebook.given import fingerprint
 from triton_util.notebook.literals import literal, modules_of
 from triton_util.notebook.session import Cell, Session
 
-_WRAPPERS = 8  # autotune over heuristics over jit, and some room
+_WRAPPERS = 8  # enough for autotune over heuristics over jit, and some more
 
 
 class GatherError(Exception):
-    """The submission cannot be read from the session: title, why, and the next step."""
+    """The submission cannot be read from the session: title, reason, and the next step."""
 
     def __init__(self, title: str, message: str, next_step: str) -> None:
         super().__init__(f"{title}. {message} {next_step}")
@@ -50,9 +50,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The text of a submission, and for each of its lines where the learner wrote it.
+    """The text of a submission, and the learner's place for each of its lines.
 
-    `cells` says of each name in it which cell it was taken from, as that is labelled.
+    `cells` gives the label of the cell that each name in it was taken from.
     """
 
     launcher: str
@@ -61,14 +61,14 @@ class Gathered:
     cells: tuple[tuple[str, str], ...] = ()
 
     def place(self, line: int | None) -> Place | None:
-        """Where line `line` (counted from 1) of the text stands in the session."""
+        """Where line `line` (counted from 1) of the text is in the session."""
         if line is None or not 1 <= line <= len(self.places):
             return None
         return self.places[line - 1]
 
     def around(self, line: int | None, most: int = 2) -> tuple[tuple[int, Place, str], ...]:
-        """The line and at most so many on each side that follow it in the same cell: the number of
-        each in the text, its place, and itself.
+        """The line and at most `most` adjacent ones on each side from the same cell: for each its
+        number in the text, its place, and its text.
         """
         place, lines = self.place(line), self.text.splitlines()
         if line is None or place is None:
@@ -81,14 +81,14 @@ class Gathered:
         return tuple(found)
 
     def line_text(self, line: int | None) -> str:
-        """That line itself, without its indentation; "" where there is none."""
+        """The text of that line, without its indentation; "" if there is none."""
         lines = self.text.splitlines()
         return lines[line - 1].strip() if line is not None and 1 <= line <= len(lines) else ""
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Some lines of source and where they start; `imports` come first, joined and sorted."""
+    """Some lines of source and where they start; `imports` come first, merged and sorted."""
 
     text: str
     cell: str = ""
@@ -105,7 +105,7 @@ class _Collection:
     cells: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, name: str, value: object) -> None:
-        """Add what defines `name` as `value`, after everything that this needs itself."""
+        """Add the definition of `name` as `value`, after everything that it needs."""
         if name in self.seen:
             return
         self.seen.add(name)
@@ -122,10 +122,10 @@ class _Collection:
 def gather(
     launcher: str, value: object, session: Session, given: frozenset[str] = frozenset()
 ) -> Gathered:
-    """The source of `value`, a function of the session, complete enough to stand alone.
+    """The source of `value`, a function of the session, with everything that it needs.
 
     `given` are the fingerprints of the cells that the lesson gives (see `given.fingerprint`).
-    Raises GatherError, in words for the learner, where the source cannot be had.
+    Raises GatherError, with a message for the learner, if the source is not available.
     """
     collection = _Collection(session, given)
     collection.add(launcher, value)
@@ -166,7 +166,7 @@ def _describe(name: str, value: object, session: Session) -> _Piece:
 
 
 def _constant(name: str, expression: str, session: Session) -> _Piece:
-    """An assignment of the present value, at the place of the statement that made it."""
+    """An assignment of the present value, at the position of the original statement."""
     modules = modules_of(expression)
     if modules:
         imports = "".join(f"import {module}\n" for module in modules)
@@ -189,7 +189,7 @@ def inner_function(value: object) -> FunctionType | None:
 
 
 def is_kernel(value: object) -> bool:
-    """Whether this is what @triton.jit makes, or a wrapper round it."""
+    """Whether this is a result of @triton.jit, or a wrapper around one."""
     return not isinstance(value, FunctionType) and inner_function(value) is not None
 
 
@@ -200,7 +200,7 @@ def _module_import(name: str, module: ModuleType) -> _Piece:
 
 
 def _definition(name: str, value: object, function: FunctionType, session: Session) -> _Piece:
-    """The text of a function of the session, decorators included."""
+    """The text of a function of the session, including its decorators."""
     if function.__closure__:
         raise GatherError(
             f"`{name}` is defined inside another function",
@@ -235,11 +235,11 @@ def _label(filename: str, session: Session) -> tuple[str, int]:
 
 
 def _foreign_import(name: str, value: object, session: Session) -> _Piece | None:
-    """An import of `value`: the learner's own where it still means this, else one that does."""
+    """An import of `value`: the learner's own if it still yields `value`, else a new one."""
     written = _binding(name, session)
     if written is not None and written.is_import and _imports(written.text, name) is value:
         return written
-    home = inner_function(value) or value  # a kernel object names the module of its class
+    home = inner_function(value) or value  # a kernel object has the module of its class
     module_name = getattr(home, "__module__", None)
     inner = getattr(home, "__qualname__", None) or getattr(home, "__name__", None)
     if not isinstance(module_name, str) or not isinstance(inner, str) or "." in inner:
@@ -258,7 +258,7 @@ def _foreign_import(name: str, value: object, session: Session) -> _Piece | None
 
 
 def _imports(text: str, name: str) -> object:
-    """What an import statement binds to `name`, judged by the modules that are loaded."""
+    """What an import statement binds to `name`, according to the loaded modules."""
     statement = ast.parse(text).body[0]
     if not isinstance(statement, ast.ImportFrom) or statement.level or statement.module is None:
         return None
@@ -288,7 +288,7 @@ def _binding(name: str, session: Session) -> _Piece | None:
 
 
 def _learners(name: str, session: Session, given: frozenset[str]) -> _Piece | None:
-    """The learner's statement that binds `name`, where a cell of the lesson did so later."""
+    """The learner's statement that binds `name`, if a cell of the lesson rebound it later."""
     covered = False
     for cell in reversed(session.cells if given else ()):
         statement = bound_in(cell.source).get(name)
@@ -302,7 +302,7 @@ def _learners(name: str, session: Session, given: frozenset[str]) -> _Piece | No
 
 @lru_cache(maxsize=512)
 def bound_in(source: str) -> Mapping[str, ast.stmt]:
-    """The names that a cell binds, each with the last statement that does."""
+    """The names that a cell binds, each with the last statement that binds it."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -331,7 +331,7 @@ def _cut(name: str, statement: ast.stmt, cell: Cell) -> _Piece:
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
     last = statement.end_lineno or statement.lineno
     text = "\n".join(cell.source.splitlines()[first - 1 : last])
-    if ";" in text:  # several statements on one line: only this one is meant
+    if ";" in text:  # several statements on one line: take only this one
         text = ast.unparse(statement)
     return _Piece(text, cell.label, first + cell.first_line - 1)
 
@@ -350,7 +350,7 @@ def _cut_import(name: str, statement: ast.Import | ast.ImportFrom) -> _Piece:
 
 
 def _global_names(text: str) -> list[str]:
-    """Global names that a piece reads, in order of the alphabet; built-in ones left out."""
+    """Global names that a piece reads, in alphabetical order, without built-in ones."""
     try:
         table = symtable.symtable(text, "<piece>", "exec")
     except SyntaxError:

@@ -1,8 +1,8 @@
-"""Is what Python holds still what the notebook shows?
+"""Finds definitions in Python that differ from what the notebook shows.
 
-A definition outlives its cell: somebody types on and does not run the cell, or runs it and
-Python cannot read it, or it ends in an error before it comes to the definition. In each case
-Python keeps the older one, and whoever judges that judges something that nobody sees.
+A definition outlives its cell: the learner edits the cell without running it, or runs it with a
+syntax error, or an earlier line of it raises. In each case Python keeps the older definition, and
+the judge would judge code that the notebook does not show.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from triton_util.notebook.source import Gathered, bound_in, inner_function
 
 @dataclass(frozen=True)
 class Outdated:
-    """A cell that was to define `name` anew and did not; `held` is the cell whose text counts.
+    """A cell that should have redefined `name` and did not; `held` is the cell whose text counts.
 
     `why` is "unreadable" (Python cannot parse it), "failed" (it ended before the definition),
     "edited" (it was not run since) or "gone" (no cell shows this text any more). `newer` is the
-    label of that cell, "" where it was never run; `line` and `problem` say what Python says.
+    label of that cell, "" if it was never run; `line` and `problem` are Python's error.
     """
 
     name: str
@@ -52,11 +52,11 @@ def outdated(gathered: Gathered, session: Session) -> Outdated | None:
 
 
 def _overtaken(name: str, held: Cell, cell: Cell, session: Session) -> Outdated | None:
-    """A later cell that says that it defines the name, and did not come to that."""
+    """A later cell that contains a definition of the name but did not reach it."""
     if not _mentions(name, cell.source):
         return None
     if session.shown is not None and cell.typed.strip() not in _texts(session):
-        return None  # deleted, or mended since: then what is shown decides
+        return None  # deleted, or fixed since: then the shown text decides
     try:
         ast.parse(cell.source)
     except SyntaxError as error:
@@ -74,13 +74,13 @@ def _overtaken(name: str, held: Cell, cell: Cell, session: Session) -> Outdated 
 
 
 def _edited(name: str, held: Cell, session: Session) -> Outdated | None:
-    """The text that made the definition is shown no more."""
+    """The text of the definition is no longer shown in the notebook."""
     if session.shown is None or not held.typed or held.typed.strip() in _texts(session):
         return None
-    if any(_mentions(name, text) for text in session.shown):  # typed on, or an edit undone
+    if any(_mentions(name, text) for text in session.shown):  # edited, or an edit undone
         return Outdated(name, held, "edited")
     if inner_function(session.namespace.get(name)) is None:
-        return None  # a number from a cell that was used for something else since
+        return None  # the number belongs to a cell that was reused since
     return Outdated(name, held, "gone")
 
 
@@ -89,7 +89,7 @@ def _texts(session: Session) -> set[str]:
 
 
 def _mentions(name: str, text: str) -> bool:
-    """Whether a text binds the name at its left margin, as far as can be seen unparsed."""
+    """Whether a text seems to bind the name at its left margin, judged without parsing."""
     return re.search(rf"^(?:def\s+{name}\s*\(|{name}\s*(?::[^=\n]*)?=[^=])", text, re.M) is not None
 
 
@@ -102,12 +102,12 @@ def told(gathered: Gathered, session: Session) -> str:
 
 
 def with_age(cell: Cell) -> str:
-    """`cell [5], run 3 minutes ago`; without an age where that is not known."""
+    """`cell [5], run 3 minutes ago`; without the age if it is unknown."""
     return cell.label if cell.ran is None else f"{cell.label}, run {age(time.time() - cell.ran)}"
 
 
 def age(seconds: float) -> str:
-    """How long ago, as people say it."""
+    """How long ago, in words."""
     if seconds < 60:
         return "just now"
     minutes = int(seconds // 60)

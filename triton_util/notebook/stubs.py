@@ -1,4 +1,4 @@
-"""Is a function still the stub that the exercise gave? Its text alone answers that."""
+"""Decides from its text alone whether a function is still the exercise's stub."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _last_name(node: ast.AST) -> str:
 def untouched(
     launcher: ast.FunctionDef, kernels: Functions, lines: list[str]
 ) -> list[ast.FunctionDef]:
-    """The launcher and kernels that still have the body that the exercise gave them.
+    """The launcher and kernels that still have the exercise's body.
 
-    `lines` are those of the text in which they stand. Of two kernels one that is written is
-    enough to see its cases: a learner writes them one after the other.
+    `lines` are the lines of their text. If one of two kernels is written, neither counts as
+    untouched: a learner writes them one after the other and wants to see the results of the first.
     """
     wanted = [launcher, *kernels.values()]
     empty = [f for f in wanted if body_is_empty(f) or _still_marked(f, kernels, lines)]
-    if launcher.decorator_list:  # `@singledispatch`: others do its work
+    if launcher.decorator_list:  # `@singledispatch`: other functions do the work
         empty = [function for function in empty if function is not launcher]
     if any(_stores(kernel) for kernel in wanted[1:] if kernel not in empty):
         empty = empty[: int(launcher in empty)]
@@ -52,7 +52,7 @@ def untouched(
 
 
 def nothing_yet(function: str, launcher: str) -> tuple[str, str, str]:
-    """Title, message and next step for a stub, whoever finds it."""
+    """Title, message and next step for a stub."""
     return (
         "There is nothing here yet",
         f"`{function}` has no code of yours yet.",
@@ -62,7 +62,7 @@ def nothing_yet(function: str, launcher: str) -> tuple[str, str, str]:
 
 
 def body_is_empty(function: ast.FunctionDef) -> bool:
-    """Nothing but a docstring, `pass`, `...` or an empty return."""
+    """Whether the body is only a docstring, `pass`, `...` or an empty return."""
     for node in function.body:
         constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         nothing = isinstance(node, ast.Return) and (
@@ -82,7 +82,7 @@ def _stores(kernel: ast.FunctionDef) -> bool:
 
 
 def _still_marked(function: ast.FunctionDef, kernels: Functions, lines: list[str]) -> bool:
-    """The mark is followed by `pass`, and what the function is there for does not happen."""
+    """Whether the mark is followed by `pass`, and the function does not do its task."""
     if _stores(function):
         return False
     for node in ast.walk(function):

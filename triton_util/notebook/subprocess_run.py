@@ -1,9 +1,9 @@
-"""`interpreted`: a call in the checked interpreter, on a machine with a GPU too.
+"""`interpreted`: a call in the checked interpreter, also on a machine with a GPU.
 
-Where kernels run in the interpreter already, the function is called as it is. Elsewhere Triton
-has compiled for the GPU since it was imported, so the function goes to a process of its own that
-interprets: as source, with everything of the session that it needs. What it prints is printed
-here, what it returns comes back.
+If kernels already run in the interpreter, the function is simply called. Otherwise Triton was
+imported to compile for the GPU, so the function is sent as source, with everything it needs from
+the session, to a separate process that interprets. Its output is printed here, and its result is
+returned.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ROOT = str(Path(__file__).resolve().parents[2])
 
 
 class BesideError(Exception):
-    """The function raised in the process of its own; the message is the error's."""
+    """The function raised in the separate process; the message is the error's."""
 
 
 def interpreted(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return `function(*arguments)`, computed in the checked interpreter on the CPU.
 
-    function: a function of the session, which launches kernels of the session. Tensors lie on
-    the CPU. Raises BesideError where it raised in a process of its own.
+    function: a function of the session, which launches kernels of the session. Tensors must be on
+    the CPU. Raises BesideError if it raised in a separate process.
     """
     if interpreting():
         return function(*arguments)
@@ -45,9 +45,9 @@ def interpreted(function: Callable[..., Any], *arguments: Any) -> Any:
 def call_beside(
     function: Callable[..., Any], arguments: tuple[Any, ...], session: Session, through: str = ""
 ) -> Any:
-    """The same in a process of its own, in any case.
+    """The same, but always in a separate process.
 
-    through: `module:function` that is called in place of `function`, with it and the arguments.
+    through: `module:function` to call in place of `function`, with it and the arguments.
     """
     inner = inner_function(function)
     if inner is not None and inner.__globals__ is not session.namespace:
@@ -87,7 +87,7 @@ def _on_cpu(value: Any) -> Any:
 
 
 def _serve() -> None:
-    """The process of its own: one request on standard input, the answer on standard output."""
+    """The separate process: one request on standard input, the answer on standard output."""
     import contextlib
     import io
 
@@ -106,7 +106,7 @@ def _call(request: dict[str, Any]) -> Any:
 
     guard_launches()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "session.py"  # Triton reads the source of a kernel from its file
+        path = Path(folder) / "session.py"  # because Triton reads a kernel's source from its file
         path.write_text(request["source"], encoding="utf-8")
         spec = importlib.util.spec_from_file_location("session", path)
         assert spec is not None

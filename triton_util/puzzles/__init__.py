@@ -1,5 +1,5 @@
-"""Practice that comes back: puzzles from kernels that were judged, and quiz questions once missed.
+"""Practice that comes back: puzzles from judged kernels, and quiz questions that were missed.
 
-`practice` and `review` in `triton_util.client` are what a learner calls. The puzzles stand in a
-file of this package, which `tilewise build --practice` writes; nothing here asks the judge.
+Learners call `practice` and `review` in `triton_util.client`. `tilewise build --practice` writes
+the puzzles to a file of this package; nothing here asks the judge.
 """

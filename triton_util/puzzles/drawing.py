@@ -1,4 +1,4 @@
-"""Which puzzle comes next: what has come back, then what is new, of exercises that were passed."""
+"""Choose the next puzzle, from passed exercises: first those that came back, then new ones."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _OPEN = "open"
 
 
 def draw(seed: int = 0) -> tuple[Item, bool]:
-    """The puzzle that is open, else the one that waits longest, else a new one.
+    """The open puzzle, else the one that has waited longest, else a new one; and whether it was
+    opened now.
 
-    And whether it was opened now. The same seed gives the same new ones. Raises NotThere where
-    there is none, with the reason.
+    The same seed gives the same new puzzles. Raises NotThere, with the reason, if there is none.
     """
     items = {item.id: item for item in passed()}
     if not items:
@@ -45,14 +45,14 @@ def passed() -> tuple[Item, ...]:
 
 
 def settle(item: Item, right: bool) -> None:
-    """Say when a puzzle comes back; only the first answer after it was drawn counts."""
+    """Schedule when a puzzle comes back; only the first answer after it was drawn counts."""
     if remembered.load(_OPEN).get("answered") != item.id:
         remembered.keep(_OPEN, "answered", item.id)
         (schedule.held if right else schedule.missed)(schedule.PUZZLES, item.id)
 
 
 def told() -> str:
-    """One line for `progress()` on what has come back, and how to meet it; "" without anything."""
+    """One line for `progress()` on what has come back, and how to practise it; "" if nothing."""
     here = {item.id for item in passed()}
     tried = schedule.known(schedule.PUZZLES)
     puzzles = len([name for name in schedule.due(schedule.PUZZLES) if name in here])
@@ -67,20 +67,20 @@ def told() -> str:
 
 
 def back(item: Item) -> str:
-    """When a puzzle comes back, in a sentence; "" where it was not answered yet."""
+    """When a puzzle comes back, in a sentence; "" if it was not answered yet."""
     if item.id not in schedule.known(schedule.PUZZLES):
         return ""
     return schedule.told(schedule.waiting(schedule.PUZZLES).get(item.id))
 
 
 def close() -> None:
-    """The next `draw` gives another puzzle."""
+    """Close the puzzle, so that the next `draw` gives another one."""
     remembered.keep(_OPEN, "puzzle", "")
     remembered.keep(_OPEN, "answered", "")
 
 
 def shuffled(item: OrderItem, seed: int = 0) -> Lines:
-    """The lines to be put in order and those that do not belong, never in the right order."""
+    """The lines to order and those that do not belong, shuffled to a wrong order."""
     lines = [*item.asked, *item.extra]
     mixed = list(lines)
     chance = random.Random(f"{seed} {item.id}")

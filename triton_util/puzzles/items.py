@@ -1,6 +1,6 @@
 """The puzzles, read from the package's file.
 
-The file is compressed: it holds model kernels, which nobody should meet while searching a folder.
+The file is compressed, so that a search of the folder does not show its model kernels.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Lines = tuple[str, ...]
 class OrderItem:
     """The lines `first` to `last` (counted from 0, `last` excluded) of a function, to be ordered.
 
-    extra: lines that do not belong, at the indentation that they would have.
+    extra: lines that do not belong, with the indentation that they would have.
     """
 
     id: str
@@ -47,10 +47,10 @@ class OrderItem:
 
 @dataclass(frozen=True)
 class MendItem:
-    """A kernel with a mistake: the text `lines`, and what the lines `wrong` have to be.
+    """A kernel with a mistake: the text `lines`, and the corrections of the lines `wrong`.
 
-    wrong: number of a line, counted from 0, and its mended text. title and message say what the
-    mistake is, once it is found.
+    wrong: pairs of a line number, counted from 0, and its corrected text. title and message
+    describe the mistake, once it is found.
     """
 
     id: str
@@ -71,7 +71,7 @@ Item = OrderItem | MendItem
 
 @cache
 def load(file: Path = FILE) -> tuple[Item, ...]:
-    """All puzzles; () where the file was taken out, as an instructor may."""
+    """All puzzles; () if an instructor has removed the file."""
     try:
         data = json.loads(gzip.decompress(file.read_bytes()))
     except FileNotFoundError:
@@ -83,7 +83,7 @@ def load(file: Path = FILE) -> tuple[Item, ...]:
 
 
 def to_data(items: Sequence[Item]) -> dict[str, Any]:
-    """What `load` reads: each text once, by its number."""
+    """The data that `load` reads: each text once, referred to by its number."""
     texts: dict[Lines, int] = {}
     orders, mends = [], []
     for item in items:
@@ -99,7 +99,7 @@ def to_data(items: Sequence[Item]) -> dict[str, Any]:
 
 
 def compressed(data: dict[str, Any]) -> bytes:
-    """The content of the file; the same for the same puzzles."""
+    """The content of the file; equal puzzles give equal content."""
     return gzip.compress(json.dumps(data, indent=0).encode(), compresslevel=9, mtime=0)
 
 

@@ -1,4 +1,4 @@
-"""Is a text the model's, but for the order of statements that do not depend on each other?"""
+"""Compares a text with the model, allowing independent statements to change places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 _BODIES = ("body", "orelse", "finalbody", "handlers")
-_ALL = "everything"  # what a `return` touches: nothing passes it
+_ALL = "everything"  # what a `return` touches, so no line may move past it
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class _Touched:
 
 
 def same(model: str, text: str) -> bool:
-    """Whether `text` has the statements of `model`, each behind those that it depends on."""
+    """Whether `text` has the statements of `model`, each after those that it depends on."""
     try:
         return _same(ast.parse(model).body, ast.parse(text).body)
     except SyntaxError:
@@ -34,7 +34,7 @@ def same(model: str, text: str) -> bool:
 
 
 def conflict(model: Sequence[str], text: Sequence[str]) -> tuple[str, str] | None:
-    """Two lines of `text` that stand the other way round in `model`, where that matters."""
+    """Two lines of `text` whose order differs from `model`, if their order matters."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, line in enumerate(model):
         places[line].append(place)
@@ -47,7 +47,7 @@ def conflict(model: Sequence[str], text: Sequence[str]) -> tuple[str, str] | Non
 
 
 def _touched_by(line: str) -> _Touched:
-    """What one line touches; the head of a loop without what is indented below it."""
+    """The names that one line touches; for the head of a loop, without its indented block."""
     for source in (line.strip(), f"{line.strip()} pass"):
         try:
             return _touched(ast.parse(source).body[0])
@@ -85,7 +85,7 @@ def _body(statement: ast.stmt, name: str) -> Sequence[ast.stmt]:
 
 
 def _head(statement: ast.stmt) -> str:
-    """The statement without what is indented below it."""
+    """The statement without its indented block."""
     return ast.unparse(statement) if not _body(statement, "body") else _first_lines(statement)
 
 
@@ -98,7 +98,7 @@ def _first_lines(statement: ast.stmt) -> str:
 def _touched(statement: ast.stmt) -> _Touched:
     reads: set[str] = set()
     writes: set[str] = set()
-    own: set[str] = set()  # of comprehensions
+    own: set[str] = set()  # variables of comprehensions
     for node in ast.walk(statement):
         if isinstance(node, ast.comprehension):
             own |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
@@ -111,7 +111,7 @@ def _touched(statement: ast.stmt) -> _Touched:
         elif isinstance(node, ast.Call):
             _memory(node, reads, writes)
     if isinstance(statement, ast.Expr) and not any(name.startswith("*") for name in writes):
-        writes.add(_ALL)  # a launch, or another call whose effect nobody knows here
+        writes.add(_ALL)  # a launch, or another call with unknown effects
     return _Touched(frozenset(reads - own), frozenset(writes - own))
 
 

@@ -1,4 +1,4 @@
-"""One puzzle as the learner meets it: what is asked, and what an answer is told."""
+"""One puzzle as the learner sees it: the question, and the response to an answer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from triton_util.puzzles.items import Item, Lines, OrderItem, plain
 from triton_util.puzzles.ordering import conflict, same
 from triton_util.puzzles.telling import Told
 
-_READING = 1.0  # seconds; faster than that answers a cell that is run again, and nobody who reads
+_READING = 1.0  # seconds; a faster answer comes from rerunning a cell, not from reading
 
 
 class Puzzle:
-    """What `practice()` gives: `.answer(…)` answers it, `.show_answer()` gives it up."""
+    """What `practice()` returns: `.answer(…)` answers it, `.show_answer()` gives it up."""
 
     def __init__(self, item: Item, new: bool = False, seed: int = 0) -> None:
         self.item, self.new = item, new
@@ -28,30 +28,30 @@ class Puzzle:
         self.solved = False
 
     def answer(self, answer: Any) -> None:
-        """Answer with the numbers of lines: `[3, 1, 2]` in their order, or one that is wrong."""
+        """Answer with line numbers: `[3, 1, 2]` in their order, or the number of a wrong line."""
         if self.new and time.monotonic() - self._shown < _READING:
             Told("plain", "This is another puzzle", "Read it first, then answer it.").show()
             return
         self.judge(answer).show()
 
     def show_answer(self) -> None:
-        """Give this one up: it comes back tomorrow."""
+        """Give this puzzle up; it comes back tomorrow."""
         self.give_up().show()
 
     def judge(self, answer: Any) -> Told:
-        """What to say to an answer; the first one decides when the puzzle comes back."""
+        """The response to an answer; the first answer decides when the puzzle comes back."""
         try:
             numbers = self._numbers(answer)
         except NotThere as error:
             return Told("plain", "No answer yet", str(error))
         told = self._ordered(numbers) if isinstance(self.item, OrderItem) else self._found(numbers)
-        if self.solved:  # answered once more, to read it again
+        if self.solved:  # answered once more, to see the response again
             return told
         drawing.settle(self.item, told.state == "passed")
         return self._over(told) if told.state == "passed" else told
 
     def give_up(self) -> Told:
-        """The answer; the puzzle counts as missed, unless it was solved before."""
+        """The correct answer; the puzzle counts as missed, unless it was solved before."""
         if not self.solved:
             drawing.settle(self.item, False)
         if isinstance(self.item, OrderItem):
@@ -59,7 +59,7 @@ class Puzzle:
         return self._over(Told("plain", self.item.title, self.item.message, self._mend()))
 
     def _over(self, told: Told) -> Told:
-        """The same, with the day on which the puzzle comes back; the next one is another."""
+        """Add the day on which the puzzle comes back, and close it, so that the next is another."""
         if not self.solved:
             drawing.close()
         self.solved = True
@@ -69,7 +69,7 @@ class Puzzle:
         return f"<practice: {self.title}>"
 
     def _ipython_display_(self) -> None:
-        """Nothing: the puzzle was shown already."""
+        """Show nothing, because the puzzle is already there."""
 
     @property
     def title(self) -> str:
@@ -92,7 +92,7 @@ class Puzzle:
         )
 
     def text(self) -> str:
-        """The puzzle where there are no widgets."""
+        """The puzzle as text, for output without widgets."""
         shown = [f"Practice. {self.title}", self.asks, ""]
         item = self.item
         before, after = (item.before, item.after) if isinstance(item, OrderItem) else ((), ())
@@ -159,13 +159,13 @@ class Puzzle:
 
 
 class NoPuzzle:
-    """What `practice()` gives where there is no puzzle: it has said why, and has no answer."""
+    """What `practice()` returns if there is no puzzle; the reason was already shown."""
 
     def answer(self, answer: Any) -> None:
-        """Nothing: there is nothing to answer."""
+        """Do nothing, because there is no puzzle."""
 
     def show_answer(self) -> None:
-        """Nothing."""
+        """Do nothing, because there is no puzzle."""
 
     def _ipython_display_(self) -> None:
-        """Nothing: the reason was shown already."""
+        """Show nothing, because the reason is already there."""

@@ -1,4 +1,4 @@
-"""`review`: quiz questions that were missed come back, after days, one at a time."""
+"""`review`: quiz questions that were missed come back after some days, one at a time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Returned:
     """A question that has come back. `waiting` is how many others have."""
 
     lesson: str
-    name: str  # in the schedule
+    name: str  # its name in the schedule
     question: Question
     waiting: int
 
     def answer(self, choice: Choice) -> str:
-        """Say when it comes back, in a sentence; kept through restarts."""
+        """Record the answer, and say in a sentence when the question comes back."""
         quizzes.keep(self.lesson, self.question, choice)
         if choice.right:
             schedule.held(schedule.QUESTIONS, self.name)
@@ -32,7 +32,7 @@ class Returned:
 
 
 def review(letter: str | None, judge: JudgeProcess, display: Display) -> None:
-    """Show the question that waits longest, or answer it with the choice of that letter."""
+    """Show the question that has waited longest, or answer it with the choice of that letter."""
     found = due(judge)
     if found is None:
         told = _nothing()
@@ -50,7 +50,7 @@ def review(letter: str | None, judge: JudgeProcess, display: Display) -> None:
 
 
 def due(judge: JudgeProcess) -> Returned | None:
-    """The question that waits longest; questions that are no more are left out."""
+    """The question that has waited longest, ignoring questions that no longer exist."""
     names = schedule.due(schedule.QUESTIONS)
     for place, name in enumerate(names):
         lesson = name.partition("/")[0]
@@ -85,7 +85,7 @@ def _nothing() -> str:
 
 
 class _Asking:
-    """The question as radio buttons with a button to answer: arrow keys only choose."""
+    """The question as radio buttons, with a button to answer, because arrow keys only choose."""
 
     def __init__(self, found: Returned, judge: JudgeProcess) -> None:
         import ipywidgets as widgets

@@ -1,6 +1,7 @@
-"""When something comes back: after 1, 3, 7 and 21 days, and from the start where it was missed.
+"""When an item comes back: after 1, 3, 7 and 21 days; a miss restarts the series.
 
-Dates are the learner's own. They lie with what is remembered beside the progress.
+Dates are in the learner's time zone. They are stored with the other small values beside the
+progress.
 """
 
 from __future__ import annotations
@@ -16,35 +17,35 @@ PUZZLES, QUESTIONS = "puzzles", "questions"
 
 
 def today() -> date:
-    """The day where the learner is."""
+    """Today's date in the learner's time zone."""
     return datetime.now().astimezone().date()
 
 
 def missed(kind: str, name: str) -> None:
-    """It comes back tomorrow."""
+    """Schedule a missed item for tomorrow."""
     _keep(kind, name, 0)
 
 
 def held(kind: str, name: str) -> None:
-    """It was right: it comes back later than the last time, and after the last time no more."""
+    """After a correct answer, schedule the next, longer interval; after the last one, none."""
     _keep(kind, name, _step(remembered.load(kind).get(name)) + 1)
 
 
 def due(kind: str) -> list[str]:
-    """What has come back, the longest waiting first."""
+    """The items that have come back, the longest waiting first."""
     dates = {name: _date(kept) for name, kept in remembered.load(kind).items()}
     waiting = [(on, name) for name, on in dates.items() if on is not None and on <= today()]
     return [name for _, name in sorted(waiting)]
 
 
 def waiting(kind: str) -> dict[str, date]:
-    """By name: when each one comes back that does."""
+    """When each scheduled item comes back, by name."""
     dates = {name: _date(kept) for name, kept in remembered.load(kind).items()}
     return {name: on for name, on in dates.items() if on is not None}
 
 
 def told(on: date | None) -> str:
-    """When something comes back, in a sentence."""
+    """When an item comes back, in a sentence."""
     if on is None:
         return "It does not come back: you have it."
     days = (on - today()).days
@@ -52,7 +53,7 @@ def told(on: date | None) -> str:
 
 
 def known(kind: str) -> Mapping[str, Any]:
-    """Everything that was tried, whether it comes back or not."""
+    """Every item that was tried, whether it comes back or not."""
     return remembered.load(kind)
 
 

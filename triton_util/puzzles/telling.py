@@ -1,4 +1,4 @@
-"""What an answer is told, as text and as a card."""
+"""The response to an answer, as text and as a card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKS = {**STATE_MARK, "plain": "◆"}
 
 @dataclass(frozen=True)
 class Told:
-    """`state`: passed, failed or plain; `body` is prose, `code` is shown as it is."""
+    """A response. `state`: passed, failed or plain; `body` is prose, `code` is shown verbatim."""
 
     state: str
     head: str

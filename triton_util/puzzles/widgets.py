@@ -1,7 +1,7 @@
 """A puzzle with controls: the lines as one group of radio buttons, and buttons that move one.
 
-Arrow keys choose a line, Tab leads to the buttons, and each button says by its words what it does.
-What has changed is told in a live region.
+Arrow keys choose a line, Tab moves to the buttons, and the text of each button says what it does.
+A live region announces each change.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OUT = "left out:  "
 
 
 def puzzle_widget(puzzle: Puzzle, seed: int = 0) -> Any:
-    """The puzzle as an ipywidgets box; another one takes its place when it is asked for."""
+    """The puzzle as an ipywidgets box; a new puzzle replaces it on request."""
     import ipywidgets as widgets
 
     box = keeps_its_keys(widgets.VBox().add_class("tw-puzzle"))
@@ -60,7 +60,7 @@ def puzzle_widget(puzzle: Puzzle, seed: int = 0) -> Any:
 
 
 class _Controls:
-    """What both kinds have: the question, a group of lines, buttons, what is told."""
+    """The controls that both kinds have: the question, a group of lines, buttons, the response."""
 
     def __init__(self, puzzle: Puzzle, again: Callable[[], None]) -> None:
         import ipywidgets as widgets
@@ -86,7 +86,7 @@ class _Controls:
         raise NotImplementedError
 
     def actions(self) -> dict[str, Callable[[], None]]:
-        """What the buttons are called and do."""
+        """The names of the buttons and what each does."""
         raise NotImplementedError
 
     def judge(self, numbers: list[int]) -> None:
@@ -98,13 +98,13 @@ class _Controls:
         self.follow()
 
     def follow(self) -> None:
-        """Another puzzle is there once this one is over, and nothing else then."""
+        """Enable the buttons; once this puzzle is solved, only the one for another puzzle."""
         for name, one in self.buttons.items():
             one.disabled = self.puzzle.solved != (name == "Another one")
 
 
 class _Finding(_Controls):
-    """Mend the bug: one line is picked."""
+    """Fix the bug: the learner picks one line."""
 
     def options(self) -> list[tuple[str, int]]:
         lines = enumerate(self.puzzle.lines)
@@ -115,7 +115,7 @@ class _Finding(_Controls):
 
 
 class _Ordering(_Controls):
-    """Put in order: lines go up and down, and out of it."""
+    """Put in order: lines move up and down, and out of the answer."""
 
     def __init__(self, puzzle: Puzzle, again: Callable[[], None]) -> None:
         self.order = list(range(len(puzzle.lines)))
@@ -135,7 +135,7 @@ class _Ordering(_Controls):
         }
 
     def move(self, step: int) -> None:
-        """The chosen line changes places with its neighbour; at an end it stays."""
+        """Swap the chosen line with its neighbour; at an end it stays."""
         here = self.order.index(self.lines.value)
         there = here + step
         if 0 <= there < len(self.order):
@@ -147,7 +147,7 @@ class _Ordering(_Controls):
         self.show()
 
     def show(self) -> None:
-        """The lines as they stand now; the chosen one stays chosen, and its place is told."""
+        """Show the lines in order; the chosen one stays chosen, and its place is announced."""
         chosen = self.lines.value
         self.lines.options = self.options()
         self.lines.value = chosen
@@ -158,6 +158,6 @@ class _Ordering(_Controls):
 
 
 def _kept(line: str) -> str:
-    """Blanks at the front that no browser takes away."""
+    """The line with leading blanks that browsers do not remove."""
     text = line.lstrip(" ")
     return "\u00a0" * (len(line) - len(text)) + text

@@ -1,5 +1,5 @@
-"""Checks every kernel launch of any program or test suite on the CPU, and reports once at the end.
+"""Checks every kernel launch of any program or test suite on the CPU; one report at the end.
 
-`tilewise run script.py` and `pytest --tilewise` are its two faces; `checking` is what both use.
-Nothing heavy is imported before it is needed: pytest loads the plug-in on every start.
+`tilewise run script.py` and `pytest --tilewise` start it; both use `checking`.
+Heavy modules are imported only when needed, because pytest loads the plug-in on every start.
 """

@@ -1,4 +1,4 @@
-"""A run of the engine that keeps what it finds in the record before anything is raised."""
+"""A run of the engine that records each finding before it raises anything."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class CannotCheckError(RuntimeError):
-    """triton was imported before it could be told to interpret."""
+    """triton was imported before it could be set to interpreter mode."""
 
 
 def prepare() -> None:
-    """Let triton interpret in this process, and answer programs that ask for a device.
+    """Set triton to interpreter mode in this process, and answer programs that ask for a device.
 
-    Raises CannotCheckError where triton has been imported without TRITON_INTERPRET=1.
+    Raises CannotCheckError if triton was imported without TRITON_INTERPRET=1.
     """
     os.environ["TRITON_INTERPRET"] = "1"
     imported = "triton" in sys.modules
@@ -43,10 +43,10 @@ def prepare() -> None:
 
 @contextlib.contextmanager
 def checking() -> Iterator[RecordedRun]:
-    """Run every launch inside in the engine and keep what it finds in the record.
+    """Run every launch inside in the engine and record what it finds.
 
-    A launch that may not go on raises KernelFault there, as an illegal access on a GPU would. One
-    that the engine cannot run is noted as not checked, and the program goes on.
+    A launch that must not continue raises KernelFault, as an illegal access on a GPU would. If the
+    engine cannot run a launch, that is recorded as not checked, and the program continues.
     """
     from triton_util.interpreter import EngineOptions, interpret
     from triton_util.sanitizer.recorded import RecordedRun
@@ -62,7 +62,7 @@ def checking() -> Iterator[RecordedRun]:
 
 @contextlib.contextmanager
 def _watched_in_threads(run: RecordedRun) -> Iterator[None]:
-    """Watch uninitialised memory in the threads of the program, too: torch's modes are local."""
+    """Watch uninitialised memory in the program's threads too, because torch's modes are local."""
     start = threading.Thread.run
 
     def watched(self: threading.Thread) -> None:

@@ -16,7 +16,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def target_number(text: str) -> int:
-    """90 for `sm_90`; ValueError for what is no target."""
+    """90 for `sm_90`; ValueError for anything that is not a target."""
     from triton_util.hardware import ARCHITECTURES
 
     match = re.fullmatch(r"(?:sm_)?(\d{2,3})a?", text)
@@ -85,7 +85,7 @@ def run(
 
 
 def _excused(status: int, findings: Findings, folder: Path) -> int:
-    """0 where the program stopped because a launch was not checked: nobody knows its results."""
+    """0 if the program stopped after an unchecked launch, whose results are unknown."""
     stopped = findings.stopped.get(int((folder / "process").read_text()))
     if status != 1 or stopped is None:
         return status

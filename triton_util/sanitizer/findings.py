@@ -1,4 +1,4 @@
-"""What was found, each thing once, and against a baseline of what is known."""
+"""The findings of a run, each once, compared with a baseline of known ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_CHECKED = "not-interpreted"
 class LaunchFinding:
     """One mistake at one line, however many launches show it.
 
-    file: relative to the working directory where it lies below it.  line: from 1; 0 if unknown.
+    file: relative to the working directory if it is below it.  line: from 1; 0 if unknown.
     """
 
     code: str
@@ -34,12 +34,12 @@ class LaunchFinding:
 
     @property
     def key(self) -> Key:
-        """What stays the same when lines move: by this a baseline knows a finding."""
+        """The part that stays the same when lines move; a baseline identifies findings by it."""
         return (self.code, self.file, self.kernel, self.source, self.argument)
 
 
 def relative(filename: str) -> str:
-    """A path as a person at the working directory would write it."""
+    """A path relative to the working directory if it is below it."""
     try:
         return Path(filename).resolve().relative_to(Path.cwd()).as_posix()
     except (ValueError, OSError):
@@ -59,7 +59,7 @@ class Findings:
     _found: dict[Key, LaunchFinding] = field(default_factory=dict)
 
     def read(self, folder: Path) -> None:
-        """Take everything from the record of a run."""
+        """Read everything from the record of a run."""
         self.launches += record.launches(folder)
         for event in record.events(folder):
             if "finding" in event:
@@ -84,7 +84,7 @@ class Findings:
             self.add(made["refused"])
 
     def add(self, fault: Mapping[str, Any]) -> None:
-        """Note a fault; the same one again only counts."""
+        """Add a fault; a repeated one only increases the count."""
         given = {k: fault[k] for k in ("code", "message", "line", "kernel", "source", "argument")}
         finding = LaunchFinding(**given, file=relative(fault["filename"]), cause=fault["cause"])
         before = self._found.get(finding.key)
@@ -93,34 +93,34 @@ class Findings:
 
     @property
     def all(self) -> list[LaunchFinding]:
-        """Everything that was found, known or not; gaps of the engine are none."""
+        """All findings, known or new, without gaps of the engine."""
         return [finding for finding in self._found.values() if finding.code != NOT_CHECKED]
 
     @property
     def new(self) -> list[LaunchFinding]:
-        """What the baseline does not know."""
+        """The findings that the baseline does not contain."""
         return [finding for finding in self.all if finding.key not in self.known]
 
     @property
     def known_again(self) -> int:
-        """How many findings the baseline knows."""
+        """How many findings the baseline contains."""
         return len(self.all) - len(self.new)
 
     @property
     def gaps(self) -> list[LaunchFinding]:
-        """Kernels that the engine could not run, and that the compiler does not refuse."""
+        """Kernels that the engine could not run and that the compiler accepts."""
         refused = {finding.kernel for finding in self.all if finding.code == "does-not-compile"}
         gaps = [finding for finding in self._found.values() if finding.code == NOT_CHECKED]
         return [gap for gap in gaps if gap.kernel not in refused]
 
     def write_baseline(self, path: Path) -> None:
-        """Keep what is known today, so that only what is new fails tomorrow."""
+        """Write today's findings as known, so that only new ones fail later."""
         keys = sorted(finding.key for finding in self.all)
         path.write_text(json.dumps([list(key) for key in keys], indent=1) + "\n")
 
 
 def read_baseline(path: Path) -> set[Key]:
-    """The findings that a baseline file knows; ValueError if the file is something else."""
+    """The findings in a baseline file; ValueError if the file is something else."""
     try:
         rows: Iterable[list[str]] = json.loads(path.read_text())
         return {(row[0], row[1], row[2], row[3], row[4]) for row in rows}

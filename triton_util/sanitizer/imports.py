@@ -1,4 +1,4 @@
-"""Prepares torch and triton in the moment in which a checked program has imported them."""
+"""Prepares torch and triton as soon as a checked program has imported them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PREPARING: dict[str, Callable[[], None]] = {"torch": _prepare_torch, "triton": 
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the two packages as Python would, and watches them load."""
+    """Finds the two packages as Python would, and runs code after they have loaded."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -1,4 +1,4 @@
-"""The sanitizer in a whole process: begun when triton is imported, ended when the process ends."""
+"""The sanitizer in a whole process: starts when triton is imported, ends with the process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def attach() -> None:
 
 
 def _finish_before_exit(finish: Any) -> None:
-    """`os._exit`, with which forked processes end, runs nothing else."""
+    """Finish in `os._exit` too: forked processes end with it, and it runs no exit handlers."""
     leave = os._exit
 
     def leave_with_record(status: int) -> Any:
@@ -39,7 +39,7 @@ def _finish_before_exit(finish: Any) -> None:
 
 
 def _leave_faults_to_the_report(run: Any) -> None:
-    """A fault that nobody catches is in the report: no traceback through the engine."""
+    """Print no traceback through the engine for an uncaught fault, as the report contains it."""
     from triton_util.interpreter import KernelFault
 
     show, show_of_thread = sys.excepthook, threading.excepthook

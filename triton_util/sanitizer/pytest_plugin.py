@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before any test imports triton: it must interpret, and torch must answer for CUDA."""
+    """Prepare triton to interpret and torch to answer for CUDA, before any test imports them."""
     options = early_config.known_args_namespace
     if not options.tilewise:
         return
@@ -70,7 +70,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read what is known, if asked."""
+    """Read the baseline, if requested."""
     if not config.getoption("tilewise"):
         return
     from triton_util.sanitizer.findings import Findings, read_baseline
@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Each test, with its fixtures, is checked by itself."""
+    """Check each test, with its fixtures, in a run of its own."""
     if _FINDINGS not in item.config.stash:
         return (yield)
     from triton_util.sanitizer.checking import checking
@@ -99,7 +99,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, Any, Any]:
-    """A test that fails after a launch that was not checked is skipped: its results are unknown."""
+    """Skip a test that fails after an unchecked launch, because its results are unknown."""
     report = yield
     run = item.stash.get(_RUN, None)
     fault = getattr(call.excinfo.value, "fault", None) if call.excinfo is not None else None
@@ -111,7 +111,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, A
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """A run in which all tests pass and something new was found has failed."""
+    """Fail a run in which all tests pass but something new was found."""
     config = session.config
     findings = config.stash.get(_FINDINGS, None)
     if findings is None or hasattr(config, "workerinput"):
@@ -130,7 +130,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
-    """One report at the end."""
+    """Print one report at the end."""
     findings = config.stash.get(_FINDINGS, None)
     if findings is None or hasattr(config, "workerinput"):
         return

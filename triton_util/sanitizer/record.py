@@ -1,7 +1,7 @@
-"""The record of a checked run: a folder outside every process that takes part in it.
+"""The record of a checked run: a folder outside all processes that take part in it.
 
-Each process appends to files of its own, one system call for each finding, before anything is
-raised. So a finding is kept whatever the process does next: catch it, fork, or end at once.
+Each process appends to its own files, with one system call for each finding, before it raises
+anything. So a finding is kept even if the process then catches the error, forks, or ends at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FIELDS = ("code", "message", "filename", "line", "kernel", "source", "argument",
 
 @dataclass
 class RunRecord:
-    """What this process adds to the record; a forked child begins files of its own."""
+    """What this process adds to the record; a forked child starts its own files."""
 
     folder: Path
     _owner: int = 0
@@ -28,7 +28,7 @@ class RunRecord:
     _known: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def finding(self, fault: Any) -> None:
-        """Note a fault of the engine; the same one again is one short line."""
+        """Record a fault of the engine; a repeated one is a short line."""
         self._open()
         row = {name: getattr(fault, name) for name in FIELDS}
         key = tuple(str(row[name]) for name in FIELDS if name not in ("message", "cause"))
@@ -44,7 +44,7 @@ class RunRecord:
         os.write(self._launches, b".")
 
     def note(self, **event: Any) -> None:
-        """Note anything else that the report needs."""
+        """Record any other event that the report needs."""
         self._open()
         self._write(event)
 
@@ -74,13 +74,13 @@ current = RunRecord(Path(os.environ.get(VARIABLE, "")))
 
 
 def begin(folder: Path) -> None:
-    """Keep the record of this process, and of its children, in this folder."""
+    """Write the record of this process, and of its children, to this folder."""
     os.environ[VARIABLE] = str(folder)
     current.folder = folder
 
 
 def events(folder: Path) -> Iterator[dict[str, Any]]:
-    """What all processes noted; `again` is resolved to its finding."""
+    """The events of all processes; `again` is resolved to its finding."""
     for path in sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns):
         rows: list[dict[str, Any]] = []
         for line in path.read_bytes().split(b"\n"):

@@ -1,4 +1,4 @@
-"""The engine's run under the sanitizer: what it finds is recorded at the end of each launch."""
+"""The engine's run under the sanitizer: it records its findings at the end of each launch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from triton_util.sanitizer.record import current
 
 
 class RecordedRun(Run):
-    """A run that records its faults, and that no gap of the engine stops."""
+    """A run that records its faults, and that continues after a gap of the engine."""
 
     def __init__(self, options: EngineOptions) -> None:
         super().__init__(options)
@@ -30,13 +30,13 @@ class RecordedRun(Run):
         self._told = 0
 
     def count_costs(self) -> None:
-        """From now on add up what launches would cost at best."""
+        """From now on add up the modelled costs of launches."""
         if self.counter is None:
             self.counter = TrafficWatcher()
             self.watchers.append(self.counter)
 
     def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> Any:
-        """Run one launch; what it finds is in the record before this returns or raises."""
+        """Run one launch; its findings are in the record before this returns or raises."""
         current.launched()
         before = len(self.launches)
         outputs = self.outputs.noted()
@@ -45,7 +45,7 @@ class RecordedRun(Run):
                 super().launch(interpreted, positional, grid, named)
         except KernelFault as error:
             current.finding(error.fault)
-            self.outputs.go_back(outputs)  # what it did not come to is no finding of its own
+            self.outputs.go_back(outputs)  # outputs that it did not reach are not findings
             if error.fault.code != "not-interpreted":
                 raise
             self._not_checked([*positional, *named.values()])
@@ -57,13 +57,13 @@ class RecordedRun(Run):
         return CompiledLaunch(interpreted, named, wanted)
 
     def warmup(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> Any:
-        """What `kernel.warmup` returns: what the compiler made of the kernel."""
+        """What `kernel.warmup` returns: the compiled kernel."""
         bound, options = self._bind(interpreted, positional, named)
         return CompiledLaunch(interpreted, named, request(interpreted, bound, options))
 
     def _request(self, interpreted: Any, before: int, named: dict[str, Any]) -> Any:
         if len(self.launches) == before:
-            return None  # its arguments do not fit the kernel, and that is recorded
+            return None  # its arguments do not fit the kernel; that is recorded
         return request(interpreted, self.bound, self.given_options, bool(self.tuned_by))
 
     def _add_cost(self, launch: Launch) -> None:
@@ -78,7 +78,7 @@ class RecordedRun(Run):
         self._told = len(self.faults)
 
     def finish(self) -> None:
-        """Record what shows only when the program is done."""
+        """Record the findings that are known only when the program has ended."""
         with self.turn:
             self.tell()
             for fault in self.outputs.never_stored():
@@ -86,13 +86,13 @@ class RecordedRun(Run):
             self.outputs.forget()
 
     def forked(self) -> None:
-        """In a forked child: what the parent has stored is the parent's to report."""
+        """In a forked child, forget the parent's stores, because the parent reports them."""
         self.turn = threading.RLock()
         self.outputs.forget()
         self._told = len(self.faults)
 
     def _not_checked(self, values: list[Any]) -> None:
-        """Go on without the launch: nothing is known of the memory that it was given."""
+        """Continue without the launch; the content of its memory is then unknown."""
         self.unchecked += 1
         current.note(unchecked=True)
         for value in values:
@@ -102,14 +102,14 @@ class RecordedRun(Run):
 
 
 class Outputs:
-    """Watches which uninitialised tensors kernels store to, and what they leave out."""
+    """Watches which uninitialised tensors kernels store to, and which elements they omit."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._stored: dict[int, tuple[str, str, torch.Tensor, tuple[str, int, str]]] = {}
 
     def stored(self, region: Any, *_: Any) -> None:
-        """Remember the tensor, if nobody but kernels has written to its memory."""
+        """Remember the tensor, if only kernels have written to its memory."""
         shadow = self._run.shadow
         if shadow is None or not shadow.fresh.holds(region.storage):
             return
@@ -118,7 +118,7 @@ class Outputs:
             self._stored[region.storage] = (region.name, place[2], region.tensor, place)
 
     def forget(self) -> None:
-        """Begin again with nothing stored."""
+        """Start again with nothing stored."""
         self._stored.clear()
 
     def noted(self) -> set[int]:
@@ -130,7 +130,7 @@ class Outputs:
         self._stored = {k: value for k, value in self._stored.items() if k in noted}
 
     def never_stored(self) -> list[Fault]:
-        """A fault for each tensor of which kernels stored a part, and nobody the rest."""
+        """A fault for each tensor that kernels stored in part and nothing else completed."""
         found = [self._left_out(*known) for known in self._stored.values()]
         return [fault for fault in found if fault is not None]
 
@@ -162,7 +162,7 @@ class Outputs:
         )
 
     def __getattr__(self, event: str) -> Any:
-        """The engine's other events say nothing that is kept here."""
+        """Ignore the engine's other events."""
         if event.startswith("__"):
             raise AttributeError(event)
         return lambda *_: None

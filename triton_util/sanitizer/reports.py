@@ -1,4 +1,4 @@
-"""The findings of a run for people and for programs: text, JSON, SARIF, annotations of GitHub."""
+"""The findings of a run for people and for programs: text, JSON, SARIF, GitHub annotations."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def as_json(findings: Findings) -> str:
 
 
 def as_sarif(findings: Findings) -> str:
-    """The findings in SARIF 2.1.0, which code scanning of GitHub and editors read."""
+    """The findings in SARIF 2.1.0, for GitHub code scanning and editors."""
     codes = sorted({finding.code for finding in findings.all})
     rules = [{"id": code} for code in codes]
     driver = {"name": "tilewise", "version": _version(), "rules": rules}
@@ -102,7 +102,7 @@ def _version() -> str:
 
 
 def wants_annotations() -> bool:
-    """Whether this is a run of GitHub's actions."""
+    """Whether this is a run of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
@@ -127,7 +127,7 @@ def _escaped(text: str, in_property: bool = False) -> str:
 
 
 def write(findings: Findings, json_path: Path | None, sarif_path: Path | None) -> None:
-    """Write the files that were asked for."""
+    """Write the requested files."""
     if json_path is not None:
         json_path.write_text(as_json(findings) + "\n", encoding="utf-8")
     if sarif_path is not None:

@@ -1,4 +1,4 @@
-"""A checked run from outside: its record, the process that compiles, and the program itself."""
+"""Start a checked run: its record, the compiling process, and the program itself."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from triton_util.sanitizer.gpu.described import COMPILING_VARIABLE, DEFAULT_TARG
 from triton_util.sanitizer.record import VARIABLE
 
 CUDA_VARIABLE = "TILEWISE_CUDA"
-COMPILING_SECONDS = 600.0  # that compiling may take after the program has ended
+COMPILING_SECONDS = 600.0  # limit for compiling after the program has ended
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the command line can choose.
+    """The choices of the command line.
 
     target: compute capability times 10.  compiles: whether launches are compiled as well.
-    cuda: whether programs that ask for CUDA are answered.
+    cuda: whether programs that ask for CUDA get an answer.
     """
 
     target: int = DEFAULT_TARGET
@@ -34,7 +34,7 @@ class Choices:
 
 
 def environment(folder: Path, choices: Choices) -> dict[str, str]:
-    """What a checked process finds in its environment, and its children as well."""
+    """The environment of a checked process, which its children inherit."""
     startup = str(Path(__file__).with_name("startup"))
     paths = [startup, os.environ.get("PYTHONPATH", "")]
     return {
@@ -50,7 +50,7 @@ def environment(folder: Path, choices: Choices) -> dict[str, str]:
 
 @contextlib.contextmanager
 def recording(choices: Choices) -> Iterator[Path]:
-    """A folder for the record; compiling goes on beside whatever runs inside.
+    """A folder for the record; the compiling process runs beside the code inside the block.
 
     Call `finish_compiling` before the record is read.
     """
@@ -66,7 +66,7 @@ def recording(choices: Choices) -> Iterator[Path]:
 
 
 def finish_compiling(folder: Path) -> None:
-    """Wait until what was launched has been compiled."""
+    """Wait until all launches have been compiled."""
     (folder / "done").touch()
     worker = _workers.pop(folder, None)
     if worker is not None:
@@ -93,9 +93,9 @@ def _start_compiling(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def execute(command: Sequence[str], folder: Path, choices: Choices) -> int:
-    """Run the program to its end; its exit status, 128 and more where a signal ended it."""
+    """Run the program and return its exit status; 128 or more if a signal ended it."""
     program = subprocess.Popen([sys.executable, *command], env=environment(folder, choices))
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program gets it, too
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program itself gets the signal
     on_term = signal.signal(signal.SIGTERM, lambda *_: program.terminate())
     try:
         status = program.wait()

@@ -1,1 +1,1 @@
-"""What pictures and explorers share: orders of tiles, and kinds of tiles under a causal mask."""
+"""Shared by figures and explorers: orders of tiles, and kinds of tiles under a causal mask."""

@@ -1,4 +1,4 @@
-"""What a causal mask leaves of the tiles of the scores."""
+"""The kinds of tiles that a causal mask makes of the scores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ TileKind = Literal["full", "diagonal", "skipped"]
 
 
 def tile_kinds(m: int, n: int, BLOCK_M: int, BLOCK_N: int, causal: bool) -> list[list[TileKind]]:
-    """What a program must do with each tile of the scores: row of tiles, then column.
+    """What a program must do with each tile of the scores, by row of tiles, then column.
 
-    "full": every existing key is seen by every query. "diagonal": some are, so that the mask
-    must compare positions. "skipped": none is. Without `causal` every tile is full; that its
-    last rows and columns may not exist is another matter.
+    "full": every query sees every existing key. "diagonal": only some keys are seen, so the mask
+    must compare positions. "skipped": no key is seen. Without `causal` every tile is full; the
+    bounds of the last rows and columns are a separate check.
     """
     return [
         [

@@ -1,9 +1,9 @@
-"""The order in which programs take the tiles of a matrix product, and what it saves.
+"""The order in which programs take the tiles of a matrix product, and how many loads it saves.
 
 The model of the cache: `concurrent` programs run at the same time and step along K together. In
-each step every program needs one block of a and one of b. The cache keeps the blocks that were
-used last, `capacity` of them. A GPU is less tidy; which of two orders is better comes out the same
-where the capacity is chosen with care, and the lessons say which one they chose.
+each step every program needs one block of a and one of b. The cache keeps the `capacity` blocks
+that were used last. A GPU is less regular, but with a carefully chosen capacity the model ranks
+two orders correctly; the lessons state the capacity that they use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def row_major(n_rows: int, n_cols: int) -> list[Tile]:
 
 
 def grouped(n_rows: int, n_cols: int, group: int) -> list[Tile]:
-    """Tiles in groups of `group` rows; within a group down the rows first, then to the right."""
+    """Tiles in groups of `group` rows; within a group, down each column, then to the right."""
     order = []
     for first in range(0, n_rows, group):
         rows = range(first, min(first + group, n_rows))
@@ -29,13 +29,13 @@ def grouped(n_rows: int, n_cols: int, group: int) -> list[Tile]:
 
 
 def blocks_needed(tiles: Iterable[Tile], n_inner: int) -> int:
-    """Different blocks of a and b that these tiles need, when K is `n_inner` blocks long."""
+    """The number of distinct blocks of a and b that these tiles need, if K has `n_inner` blocks."""
     tiles = list(tiles)
     return (len({row for row, _ in tiles}) + len({col for _, col in tiles})) * n_inner
 
 
 def hit_rate(order: Sequence[Tile], n_inner: int, concurrent: int, capacity: int) -> float:
-    """Share of the block loads that the modelled cache answers, from 0 to 1."""
+    """The fraction of block loads that hit in the modelled cache, from 0 to 1."""
     cache: OrderedDict[tuple[str, int, int], None] = OrderedDict()
     hits = loads = 0
     for start in range(0, len(order), concurrent):

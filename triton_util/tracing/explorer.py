@@ -1,4 +1,4 @@
-"""The record as something to play with: sliders that the keyboard moves, and text beside them."""
+"""The record as an interactive view: sliders that the keyboard moves, and text beside them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explorer(record: Traced) -> Any:
     program = widgets.IntSlider(
         min=0, max=max(0, len(record.programs) - 1), description="program", layout=wide
     )
-    step = widgets.IntSlider(min=1, max=1, description="step", layout=wide)  # as people count
+    step = widgets.IntSlider(min=1, max=1, description="step", layout=wide)  # counts from 1
     page = widgets.HTML()
 
     def show(_: Any = None) -> None:
@@ -60,7 +60,7 @@ def explorer(record: Traced) -> Any:
 
 
 def bundle(record: Traced) -> dict[str, Any]:
-    """What a notebook shows for a record: widgets, else HTML, else text."""
+    """The forms of a record for a notebook: widgets, else HTML, else text."""
     first = touch_map(record, 0, 0).html if record.programs else ""
     made: dict[str, Any] = {
         "text/html": summary_html(record) + first,

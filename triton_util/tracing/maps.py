@@ -1,6 +1,6 @@
 """Pictures of a record: what a step touches, and the launch order over the tiles.
 
-States differ in shape, and the words beside each map say the same.
+States differ in shape, and the text beside each map gives the same information.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from triton_util.theme import variables_css
 from triton_util.tracing.text import program_name, touch_text
 from triton_util.tracing.traced import Argument, Offsets, Traced
 
-MOST_ROWS, MOST_COLUMNS = 24, 48  # cells of a map; a larger tensor puts several elements in one
+MOST_ROWS, MOST_COLUMNS = 24, 48  # cells of a map; in larger tensors a cell is several elements
 _CELL = 15
 UNTOUCHED, BEFORE, LOADED, STORED = range(4)
 LEGEND = {
@@ -61,7 +61,7 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class View:
-    """HTML with the same in words; shows itself in a notebook and prints as text."""
+    """HTML and the same in words; a notebook displays it, and `print` prints the text."""
 
     html: str
     text: str
@@ -77,20 +77,20 @@ class View:
 
 @cache
 def style() -> str:
-    """The style element that each view brings along."""
-    rules = _STYLE.replace(".tw-trace", ".tw-trace" * 3)  # stronger than JupyterLab's own
+    """The style element that each view includes."""
+    rules = _STYLE.replace(".tw-trace", ".tw-trace" * 3)  # to override JupyterLab's own rules
     return f"<style>{variables_css('.tw-trace')}{rules}</style>"
 
 
 def panel(inside: str) -> str:
-    """The frame of a view round HTML that is made already."""
+    """The frame of a view around finished HTML."""
     return f'{style()}<div class="tw-trace">{inside}</div>'
 
 
 def touch_map(record: Traced, program: int, step: int) -> View:
-    """What step `step` (from 0) of a program touches, over maps of all arguments.
+    """What step `step` (from 0) of a program touches, on maps of all arguments.
 
-    Raises IndexError where there is no such program.
+    Raises IndexError if there is no such program.
     """
     if not 0 <= program < len(record.programs):
         raise IndexError(f"there are the programs 0 to {len(record.programs) - 1}, no {program}")
@@ -131,7 +131,7 @@ def _states(record: Traced, argument: Argument, program: int, step: int) -> Offs
 
 
 def _table_shape(argument: Argument) -> tuple[int, int]:
-    """How an argument is laid out as a table: the last axis across, or wrapped if there is one."""
+    """The shape of an argument as a table: the last axis across, wrapped if it is the only one."""
     if len(argument.shape) == 1:
         elements = argument.shape[0]
         columns = min(elements, 32) or 1
@@ -168,8 +168,8 @@ def _argument_figure(argument: Argument, states: Offsets) -> str:
 
 
 def _reduced(states: Offsets) -> tuple[Offsets, tuple[int, int]]:
-    """The table in few enough cells: a cell shows the strongest state of its elements."""
-    # A power of two, the same for both axes: tiles keep their edges and their shape.
+    """Reduce the table to few enough cells; a cell shows the strongest state of its elements."""
+    # The scale is a power of two, the same for both axes, so tiles keep their edges and shape.
     crowding = max(states.shape[0] / MOST_ROWS, states.shape[1] / MOST_COLUMNS, 1)
     step = 1 << math.ceil(math.log2(crowding))
     steps = (min(step, states.shape[0]), min(step, states.shape[1]))
@@ -196,9 +196,9 @@ def _cell(state: int, x: int, y: int) -> str:
 
 
 def order_map(record: Traced, capacity_bytes: int | None, concurrency: int) -> View:
-    """The launch number of each tile of the output, and how its loads fared in the cache.
+    """The launch number of each tile of the output, and how often its loads hit the cache.
 
-    capacity_bytes: half of all distinct bytes where it is None, so that the order matters.
+    capacity_bytes: if None, half of all distinct bytes, so that the order matters.
     """
     if capacity_bytes is None:
         distinct = sum(row.distinct_loaded for row in record.traffic.arguments.values())

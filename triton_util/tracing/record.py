@@ -9,7 +9,7 @@ from triton_util.tracing.traced import Traced
 
 
 class Record(Traced):
-    """A traced launch. Show it in a notebook, or `print` it; ask it for the parts."""
+    """A traced launch. Display it in a notebook, `print` it, or call a method for one part."""
 
     def __str__(self) -> str:
         return record_text(self)
@@ -17,7 +17,7 @@ class Record(Traced):
     __repr__ = __str__
 
     def steps_text(self, program: int = 0) -> str:
-        """Every access of one program, a line each."""
+        """Every access of one program, one line each."""
         return steps_text(self, program)
 
     def explore(self) -> Any:
@@ -41,7 +41,8 @@ class Record(Traced):
     def roofline(self, tensor_cores: bool = False) -> Any:
         """The most that this kernel could reach on four GPUs, by its operations per byte.
 
-        A kernel without floating-point operations has no place on it: the roofs stand alone.
+        A kernel without floating-point operations has no position on it: only the roofs are
+        drawn.
         """
         from triton_util.figures.roofline import roofline
 

@@ -8,7 +8,7 @@ VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
 def record_text(record: Traced) -> str:
-    """What was launched, the traffic table, the intensity, and the steps of program 0."""
+    """The launch, the traffic table, the intensity, and the steps of program 0."""
     grid = " × ".join(str(size) for size in _grid(record))
     lines = [f"{record.kernel} on a grid of {grid}: {len(record.programs)} programs"]
     if record.meta:
@@ -42,8 +42,8 @@ TRAFFIC_COLUMNS = (
 def traffic_rows(record: Traced) -> list[tuple[str, ...]]:
     """The cells of the traffic table.
 
-    Bytes; how often each byte was loaded; the share of lanes that a mask switched off; the
-    fewest possible memory sectors over the sectors that were touched.
+    Bytes; how often each byte was loaded; the fraction of masked-off lanes; the fewest possible
+    memory sectors divided by the sectors that were touched.
     """
     return [
         (
@@ -85,7 +85,7 @@ COALESCED = (
 
 
 def steps_text(record: Traced, program: int) -> str:
-    """Every access of one program. Raises IndexError where there is no such program."""
+    """Every access of one program. Raises IndexError if there is no such program."""
     touches = _touches(record, program)
     lines = [f"{program_name(record, program)}:"]
     lines += [f"  {number}. {touch_text(record, touch)}" for number, touch in enumerate(touches, 1)]

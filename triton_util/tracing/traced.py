@@ -24,9 +24,9 @@ class Argument:
     item_bytes: int
 
     def indices(self, offsets: Offsets) -> Offsets:
-        """(lanes, axes): the index of each offset, which is that of an element of the view.
+        """(lanes, axes): the index of each offset, which must be that of an element of the view.
 
-        Where strides overlap or are 0, the first index that fits is taken.
+        If strides overlap or are 0, this is the first index that fits.
         """
         order = sorted(range(len(self.shape)), key=lambda axis: -self.strides[axis])
         left = offsets.copy()
@@ -42,8 +42,8 @@ class Argument:
 class Touch:
     """One load, store or atomic operation of one program.
 
-    offsets: elements from the argument's first, one for each active lane. lanes: how many
-    lanes the block has, those that the mask switched off included. line: in `file`.
+    offsets: elements from the argument's first, one for each active lane. lanes: the number of
+    lanes of the block, including masked-off ones. line: in `file`.
     """
 
     operation: str
@@ -59,9 +59,9 @@ class Traced:
     """A traced launch.
 
     grid: (x, y, z). programs: the accesses of each program, in launch order (axis 0 fastest).
-    truncated: programs of which some accesses were not kept, there being too many. traffic: the
-    engine's counts, caches not considered; it knows `.arguments`, `.flops`, `.intensity`,
-    `.distinct_intensity` and `.l2(capacity_bytes, concurrency)`.
+    truncated: programs with too many accesses to record them all. traffic: the engine's counts,
+    which ignore caches; it has `.arguments`, `.flops`, `.intensity`, `.distinct_intensity` and
+    `.l2(capacity_bytes, concurrency)`.
     """
 
     kernel: str
@@ -86,8 +86,8 @@ class Traced:
     def tiles(self) -> Offsets | None:
         """(programs, 2): row and column of the tile that each program stored first.
 
-        Counted in tiles, not in elements; None where the programs do not store one tile each
-        of one 2D argument.
+        The unit is tiles, not elements. None unless each program stores one tile of the same 2D
+        argument.
         """
         corners = []
         names = set()

@@ -1,4 +1,4 @@
-"""Run something in the engine and keep every access of its kernels."""
+"""Run a function in the engine and record every access of its kernels."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from triton_util.interpreter.options import Schedule
 from triton_util.tracing.record import Record
 from triton_util.tracing.traced import Argument, Offsets, Touch
 
-# Active lanes whose offsets are kept: 8 bytes each. What comes later is counted only.
+# Active lanes whose offsets are recorded, 8 bytes each. Later lanes are only counted.
 MOST_LANES = 4_000_000
 
 
 def watch(run_it: Callable[[], Any], schedule: Schedule = "grid") -> Record:
-    """Call `run_it` with the engine in place; the record of the last launch.
+    """Call `run_it` in the engine, and return the record of the last launch.
 
-    The schedule of the engine changes nothing in the record of a kernel without races. Raises
-    ValueError when nothing was launched, and whatever the launch raises.
+    For a kernel without races, the schedule of the engine does not affect the record. Raises
+    ValueError when nothing was launched, and any error that the launch raises.
     """
     options = EngineOptions(schedule, track=False, traffic=True)
     with interpret(options) as run:
@@ -34,7 +34,7 @@ def watch(run_it: Callable[[], Any], schedule: Schedule = "grid") -> Record:
     if not run.launches:
         raise ValueError("nothing was traced: no kernel was launched")
     launch, seen = run.launches[-1], watcher.launch
-    assert launch.traffic is not None  # asked for above
+    assert launch.traffic is not None  # the options above request it
     return Record(
         kernel=launch.kernel,
         grid=launch.grid,
@@ -49,7 +49,7 @@ def watch(run_it: Callable[[], Any], schedule: Schedule = "grid") -> Record:
 
 @dataclass
 class _Seen:
-    """What one launch has done so far."""
+    """The accesses of one launch so far."""
 
     arguments: dict[str, Argument] = field(default_factory=dict)
     programs: defaultdict[int, list[Touch]] = field(default_factory=lambda: defaultdict(list))
@@ -58,9 +58,9 @@ class _Seen:
 
 
 class _Watcher:
-    """Listens to the engine's memory operations, and sorts them by program.
+    """Receives the engine's memory operations, and sorts them by program.
 
-    The engine runs many programs at once; each program's own accesses still come in order.
+    The engine runs many programs at once, but the accesses of each program arrive in order.
     """
 
     def __init__(self, run: Run) -> None:
@@ -75,7 +75,7 @@ class _Watcher:
             self._meet(region)
 
     def batch_undone(self) -> None:
-        """The programs of the batch start again from their beginning."""
+        """Drop the accesses of the batch, whose programs start again."""
         for program in self._batch.linear.tolist():
             for touch in self.launch.programs.pop(program, ()):
                 self.launch.kept -= touch.offsets.size
@@ -95,7 +95,7 @@ class _Watcher:
         self._note("atomic", region, parts, _lanes(pointer.shape))
 
     def __getattr__(self, event: str) -> Callable[..., None]:
-        """The engine's other events say nothing that is kept here."""
+        """Ignore the engine's other events."""
         if event.startswith("__"):
             raise AttributeError(event)
         return lambda *_: None
@@ -107,7 +107,7 @@ class _Watcher:
             seen.arguments[region.name] = Argument(region.name, shape, strides, region.item_bytes)
 
     def _note(self, operation: str, region: Any, parts: dict[int, Offsets], lanes: int) -> None:
-        """Keep one operation of all programs that execute it; those without lanes included."""
+        """Record one operation for every program that executes it, even without active lanes."""
         self._meet(region)
         filename, line, _ = self._run.lines.current()
         code = linecache.getline(filename, line).strip()

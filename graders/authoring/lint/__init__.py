@@ -1,1 +1,1 @@
-"""The rules that a lesson keeps; `tilewise build --lint` prints what is missing."""
+"""The rules for lessons; `tilewise build --lint` prints what is missing."""

@@ -1,4 +1,4 @@
-"""What must hold of every lesson. Each check returns messages that name the file and the fix."""
+"""The rules for every lesson and its files. Messages name the file and the fix."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from graders.judge.static import findings
 MIN_CORRECT_KERNELS, MIN_MISTAKES = 8, 6
 MIN_QUESTIONS, MAX_QUESTIONS, CHOICES = 3, 6, 4
 POINTS = 10
-MIN_REGION = 3  # line ends: shorter passages may well stand in the text, too
-# Codes that the judge gives in any exercise: a wrong kernel may be named after one.
+MIN_REGION = 3  # line ends: a shorter passage may occur in the text by chance
+# Codes that the judge can report in any exercise: a wrong kernel may be named after one.
 OF_EVERY_EXERCISE = {
     *generic.FAULTS,
     *(pattern.code for pattern in patterns.PATTERNS),
@@ -58,7 +58,7 @@ OF_EVERY_EXERCISE = {
 
 
 def lint_lesson(rooms: Rooms, path: Path) -> list[str]:
-    """Everything about one lesson that can be seen without running a kernel."""
+    """Every finding about one lesson that needs no kernel run."""
     lesson = read_lesson(path)
     messages = [*_title(rooms, lesson), *_todos(rooms, lesson), *lint_text(rooms, lesson)]
     if lesson.names("exercise"):
@@ -73,7 +73,7 @@ def lint_lesson(rooms: Rooms, path: Path) -> list[str]:
 
 
 def lint_house(rooms: Rooms) -> list[str]:
-    """Files in one room that have no counterpart in another."""
+    """Messages on files in one folder without a counterpart in another."""
     slugs = {slug_of(path) for path in rooms.lesson_files()}
     messages = []
     contracts = rooms.course.glob("*/exercise.py")
@@ -178,7 +178,7 @@ def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:
     try:
         records = importlib.import_module(f"graders.course.{slug}.hidden").HIDDEN
     except (ModuleNotFoundError, AttributeError):
-        return  # said by _rooms_match
+        return  # _rooms_match reports it
     record = records.get(exercise.name)
     if not isinstance(record, Hidden) or not record.cases:
         yield f"{where}: HIDDEN[{exercise.name!r}] is missing or has no cases; write some"
@@ -222,7 +222,7 @@ def _kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
 
 
 def _traffic(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
-    """Without a figure the gate *traffic* cannot run, and nobody would notice."""
+    """Report a missing figure: without it the gate *traffic* would silently be skipped."""
     path = rooms.generated / FIGURES.name
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if exercise.name not in known:
@@ -234,7 +234,7 @@ def _traffic(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
 
 def _quiz(where: str, slug: str) -> Iterator[str]:
     if slug not in discovery.lessons():
-        return  # said by _rooms_match
+        return  # _rooms_match reports it
     questions = discovery.quiz(slug)
     if not MIN_QUESTIONS <= len(questions) <= MAX_QUESTIONS:
         asked = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
@@ -255,7 +255,7 @@ def _question(where: str, question: Question) -> Iterator[str]:
 
 
 def _leaks(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
-    """No notebook of a learner may hold the text of a solution or of a model answer."""
+    """Report text of a solution or of a model answer in a learner's notebook."""
     notebook = lesson.path.with_suffix(".ipynb")
     if not notebook.is_file():
         return
@@ -278,7 +278,7 @@ def _leaks(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
 
 
 def solution_regions(solution: str) -> list[str]:
-    """The regions of a solution that are long enough to be nobody's accident, flattened."""
+    """The regions of a solution that are too long to match by chance, flattened."""
     regions = [part.partition(END)[0] for part in solution.split(BEGIN)[1:]]
     return [_flat(region) for region in regions if region.strip().count("\n") >= MIN_REGION]
 

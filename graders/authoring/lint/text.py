@@ -1,4 +1,4 @@
-"""The rules for what a lesson says and shows. Each yields messages that name the fix."""
+"""The rules for the text of a lesson. Each rule yields messages that name the fix."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Rule = Callable[[LessonText], Iterator[str]]
 
 
 def lint_text(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
-    """Everything that a lesson's own text lacks, a message for each."""
+    """A message for each thing that a lesson's text lacks."""
     text = LessonText(rooms, lesson)
     where = rooms.name(lesson.path)
     try:
@@ -94,7 +94,7 @@ def _code_comes_soon(text: LessonText) -> Iterator[str]:
 
 
 def _predictions(text: LessonText) -> Iterator[str]:
-    """The answers are in the judge, and the notebook has none."""
+    """Check that each prediction has a record in the judge and no guess in the notebook."""
     if not text.calls_of("predict"):
         yield 'ask for a prediction: **Predict** in the text, then predict("id", None)'
     asked = {str(ast.literal_eval(call.args[0])) for call in text.calls_of("predict")}
@@ -142,7 +142,7 @@ def _asked_once(text: LessonText) -> Iterator[str]:
 
 
 def _caught(text: LessonText) -> Iterator[str]:
-    """What is set to None is what the learner writes; `catch` takes it under that name."""
+    """Check that each name set to None, for the learner to fill in, is passed to a `catch(…)`."""
     assigned = (
         node for module in text.code for node in module.body if isinstance(node, ast.Assign)
     )

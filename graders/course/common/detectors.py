@@ -1,12 +1,11 @@
 """Detectors: they find the traces of a mistake in the evidence of a failing case.
 
-A detector looks only at the evidence of one failing case, so it works however the kernel is
-written.
+A detector examines only the evidence of one failing case, so it works for any style of kernel.
 
-Several misconceptions may claim the same case (lanes outside a tensor have many causes); the
-judge names the one that accounts for most of the failing cases, and among equals the one that
-comes first in the record. So detectors claim what they *can* explain, and records list special
-mistakes before general ones.
+Several misconceptions may claim the same case (lanes outside a tensor have many causes). The judge
+names the one that explains most of the failing cases; among equals, the one that comes first in the
+record. So detectors claim everything they *can* explain, and records list special mistakes before
+general ones.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ OUT_OF_BOUNDS = frozenset(
 STRAYS = OUT_OF_BOUNDS | {"kernel-error"}
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
 TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MNHW]", re.IGNORECASE)
-EXP_SAFE = 40.0  # the difference of two such numbers still has an exp in float32
+EXP_SAFE = 40.0  # the exp of the difference of two such numbers is finite in float32
 RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
 
 
 def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
-    """Return whether the engine saw one of these faults."""
+    """Return whether the engine reported one of these faults."""
     return any(fault.code in codes for fault in evidence.faults)
 
 
@@ -54,15 +53,15 @@ def programs(evidence: Evidence) -> int:
 
 
 def has_holes(evidence: Evidence) -> bool:
-    """Return whether elements were never stored: they hold values of the judge, not results."""
+    """Return whether elements were never stored, so that they still have the judge's values."""
     return evidence.never_stored is not None and bool(evidence.never_stored.any())
 
 
 def nan_from_padding(length: Callable[..., int]) -> Detector:
     """Return the detector of NaNs that only the padding of a row explains.
 
-    A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
-    `length(*args)` is how long a row is; a power of two needs no padding. Where numbers are
+    The cause is a load with a mask and no `other`: the judge fills the masked-off lanes with NaN.
+    `length(*args)` is the length of a row; a power of two needs no padding. If inputs are
     infinite or large enough for exp to overflow, NaN has other causes too.
     """
 
@@ -80,27 +79,27 @@ def nan_from_padding(length: Callable[..., int]) -> Detector:
 
 
 def either(*detectors: Detector) -> Detector:
-    """Return the detector that holds where one of them holds."""
+    """Return the detector that matches if one of them matches."""
     return lambda evidence: any(detector(evidence) for detector in detectors)
 
 
 def aim(evidence: Evidence) -> Aim | None:
-    """Return where the stores to the output pointed, masks aside; None if unknown."""
+    """Return where the stores to the output pointed, before masking; None if unknown."""
     found = evidence.launches[-1].aim if evidence.launches else None
     return found if found is not None and found.elements == evidence.expected.numel() > 0 else None
 
 
 def came_to_all(evidence: Evidence) -> bool:
-    """Return whether programs came to every element of the output, so that a mask left some out."""
+    """Return whether every element of the output was pointed at, so that a mask left some out."""
     found = aim(evidence)
     return found is not None and found.reached == found.elements
 
 
 def apart(evidence: Evidence) -> tuple[int, int] | None:
-    """Return how far from each other two neighbouring programs start, and the lanes of a block.
+    """Return the distance between the starts of neighbouring programs, and the lanes of a block.
 
-    None if unknown, if the grid has several axes, or too few lanes for the output:
-    then the distance is not what is wrong.
+    None if unknown, if the grid has several axes, or if there are too few lanes for the output:
+    then the distance is not the mistake.
     """
     found, grid = aim(evidence), evidence.launches[-1].grid if evidence.launches else ()
     axes = [axis for axis, size in enumerate(grid) if size > 1]
@@ -136,7 +135,7 @@ def starts_late(evidence: Evidence) -> bool:
 def stored_prefix(evidence: Evidence) -> int | None:
     """Return how many elements were stored if they are the first ones of the output.
 
-    None where nothing is known, where everything was stored, or where the gaps are elsewhere.
+    None if unknown, if everything was stored, or if the gaps are elsewhere.
     """
     if evidence.never_stored is None or not evidence.never_stored.any():
         return None
@@ -146,7 +145,7 @@ def stored_prefix(evidence: Evidence) -> int | None:
 
 
 def stuck_on_first_block(evidence: Evidence) -> bool:
-    """Return whether there were just enough programs, and yet only the first block was stored.
+    """Return whether there were just enough programs, but only the first block was stored.
 
     Programs that start at `pid`, one element apart, store a few elements more.
     """
@@ -169,7 +168,7 @@ def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
 
 
 def ran_out_of_programs(evidence: Evidence) -> bool:
-    """Return whether the end of the output is missing because no program was there for it."""
+    """Return whether the end of the output is missing because there were too few programs."""
     if stored_twice(evidence):
         return False
     stored, count = stored_prefix(evidence), programs(evidence)
@@ -178,16 +177,16 @@ def ran_out_of_programs(evidence: Evidence) -> bool:
     if stores_single_elements(evidence):
         return False
     distance = apart(evidence)
-    if distance is not None and distance[0] != distance[1]:  # lanes enough, at wrong places
+    if distance is not None and distance[0] != distance[1]:  # enough lanes, at wrong places
         return False
     one_short = stored == evidence.expected.numel() - 1 and stored % 2 == 1
     return (stored > 0 and not one_short) or count == 0
 
 
 def stored_corner(evidence: Evidence) -> tuple[int, int] | None:
-    """Return height and width of the upper left corner that was stored, and nothing else.
+    """Return height and width of the upper left corner, if only that corner was stored.
 
-    None where all of a 2D output was stored, nothing, or some other pattern.
+    None if all of a 2D output was stored, nothing, or some other pattern.
     """
     missing = evidence.never_stored
     if missing is None or missing.ndim != 2 or not missing.any() or missing.all():
@@ -204,7 +203,7 @@ def tiles_beyond(evidence: Evidence, corner: tuple[int, int]) -> int:
 
 
 def stuck_on_first_tile(evidence: Evidence) -> bool:
-    """Return whether there were just programs enough, and yet only one tile (or block) came."""
+    """Return whether there were just enough programs, but only one tile (or block) was stored."""
     if stuck_on_first_block(evidence):
         return True
     corner = stored_corner(evidence)
@@ -212,14 +211,14 @@ def stuck_on_first_tile(evidence: Evidence) -> bool:
 
 
 def reaches_an_edge(evidence: Evidence, corner: tuple[int, int]) -> bool:
-    """Return whether the stored corner has the full height or width, and is no single row."""
+    """Return whether the stored corner has the full height or width, and is not a single row."""
     rows, columns = evidence.expected.shape
     single = (corner[0] == 1 and rows > 1) or (corner[1] == 1 and columns > 1)
     return not single and (corner[0] == rows or corner[1] == columns)
 
 
 def stays_along_one_axis(evidence: Evidence) -> bool:
-    """Return whether one axis has only its first block, of as many as the grid has along it."""
+    """Return whether one axis has only its first block, although the grid has several along it."""
     corner, shape = stored_corner(evidence), evidence.expected.shape
     if corner is None or (corner[0] == shape[0]) == (corner[1] == shape[1]):
         return False
@@ -253,7 +252,7 @@ def enough_programs(evidence: Evidence) -> bool:
 
 
 def one_program_per_column(evidence: Evidence) -> bool:
-    """Return whether there are as many programs as columns, and those do not suit the rows."""
+    """Return whether there are as many programs as columns, which does not fit the rows."""
     if evidence.expected.ndim != 2 or not (has_holes(evidence) or has_fault(evidence, STRAYS)):
         return False
     rows, columns = evidence.expected.shape
@@ -261,7 +260,7 @@ def one_program_per_column(evidence: Evidence) -> bool:
 
 
 def _block_sizes(launch: LaunchFacts) -> list[int]:
-    """The meta-parameters that may be sizes of a tile; a single one makes a square."""
+    """The meta-parameters that may be sizes of a tile; a single one means a square."""
     sizes = sorted(value for value in launch.meta.values() if type(value) is int)
     return sizes * 2 if len(sizes) == 1 else sizes
 
@@ -269,7 +268,7 @@ def _block_sizes(launch: LaunchFacts) -> list[int]:
 def sides_of_tile(evidence: Evidence) -> tuple[int, int] | None:
     """Return height and width of a tile of the last launch.
 
-    None where the constants of the launch do not say by their names how large a tile is.
+    None if the names of the launch's constants do not show the size of a tile.
     """
     if not evidence.launches or evidence.expected.ndim != 2:
         return None
@@ -289,7 +288,7 @@ def sides_of_tile(evidence: Evidence) -> tuple[int, int] | None:
 def _side_of_square(evidence: Evidence) -> tuple[int, int] | None:
     """Return the sides of a square tile of the last launch: one of its constants, twice.
 
-    None where a store has other lanes, or where two different constants make as many.
+    None if a store has a different number of lanes, or if two different constants give that number.
     """
     found, launches = aim(evidence), evidence.launches
     sizes = {n for n in launches[-1].meta.values() if type(n) is int} if launches else set()
@@ -317,7 +316,7 @@ def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
 def grid_axes_swapped(evidence: Evidence) -> bool:
     """Return whether the grid has the tiles of each axis on the other one.
 
-    Which axis of the grid moves along a row is seen from where its second program starts.
+    The start of the second program shows which axis of the grid moves along a row.
     """
     sides, found = sides_of_tile(evidence) or _side_of_square(evidence), aim(evidence)
     if sides is None or found is None or found.firsts[0] != 0:
@@ -335,7 +334,7 @@ def grid_axes_swapped(evidence: Evidence) -> bool:
 
 
 def has_a_program_for_each_tile(evidence: Evidence) -> bool:
-    """Return whether the grid is known to have one, on each axis where it has two."""
+    """Return whether the grid has a program for each tile on both axes, if it has two."""
     known = tiles(evidence)
     if known is None:
         return False
@@ -360,7 +359,7 @@ def leaves_tiles_out(evidence: Evidence) -> bool:
 
 
 def programs_left_over(evidence: Evidence) -> bool:
-    """Return whether a grid of one axis has more programs than tiles, and some left a tensor."""
+    """Return whether a one-axis grid has more programs than tiles, and some left a tensor."""
     known = tiles(evidence)
     if known is None or not has_fault(evidence, STRAYS):
         return False
@@ -369,7 +368,7 @@ def programs_left_over(evidence: Evidence) -> bool:
 
 
 def too_few_programs(evidence: Evidence) -> bool:
-    """Return whether each program stored one tile at most, and there are fewer than tiles."""
+    """Return whether each program stored at most one tile, and there are fewer than tiles."""
     known, found = tiles(evidence), aim(evidence)
     if known is None or found is None or found.passed is None or not has_holes(evidence):
         return False
@@ -379,7 +378,7 @@ def too_few_programs(evidence: Evidence) -> bool:
 
 
 def ran_out_of_tiles(evidence: Evidence) -> bool:
-    """Return whether rows or columns at the end are missing for want of programs."""
+    """Return whether rows or columns at the end are missing because there are too few programs."""
     if too_few_programs(evidence):
         return True
     if leaves_tiles_out(evidence) or stored_twice(evidence):

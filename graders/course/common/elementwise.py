@@ -1,4 +1,4 @@
-"""Mistakes of elementwise kernels: one element in, one out, whatever the formula is."""
+"""Mistakes of elementwise kernels: one element in, one out, with any formula."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 
-TELLING_BLOCKS = BLOCK_SIZES[2:]  # what blocks of 1 or 2 elements would show, chance shows too
-LEAST_NEGATIVE, LEAST_SLOPE = 1e-3, 1e-4  # below them a slope is rounding
-FEWEST = 32  # so many elements hold one and the same value by no chance
+TELLING_BLOCKS = BLOCK_SIZES[2:]  # blocks of 1 or 2 elements may match by chance
+LEAST_NEGATIVE, LEAST_SLOPE = 1e-3, 1e-4  # smaller slopes are rounding
+FEWEST = 32  # this many equal elements are not equal by chance
 
 OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
     torch.relu,
@@ -66,7 +66,7 @@ def load_ignores_pid(reference: Result) -> Misconception:
 
 
 def _stuck(block: int, args: tuple[Any, ...], stuck: tuple[bool, ...]) -> tuple[Any, ...]:
-    """The arguments as programs see them that load the first block of some of them."""
+    """The arguments as seen by programs that always load the first block of some of them."""
     return tuple(
         _first_block_again(arg, block) if chosen else arg
         for arg, chosen in zip(args, stuck, strict=True)
@@ -89,7 +89,7 @@ def through_integers() -> Misconception:
         got, want = actual[known].double(), evidence.expected[known].double()
         if not bool(got.any()) or not bool((got == got.round()).all()):
             return False
-        # Each input, or each channel of one, may have been cut for itself.
+        # Each input, or each channel of one, may have been truncated on its own.
         room = max(1, sum(_parts(arg) for arg in evidence.args))
         fractions = want != want.round()
         return bool(fractions.any()) and bool(((got - want).abs() < room).all())
@@ -111,7 +111,7 @@ def through_integers() -> Misconception:
 
 
 def _parts(arg: object) -> int:
-    """How many numbers of an argument meet in one result: three channels, or one element."""
+    """How many numbers of an argument enter one result: three channels, or one element."""
     if not isinstance(arg, torch.Tensor):
         return 0
     return arg.shape[0] if arg.dim() == 3 and arg.shape[0] == 3 else 1
@@ -143,7 +143,7 @@ def block_reduced() -> Misconception:
 
 
 def _constant(flat: torch.Tensor, block: int) -> bool:
-    """Whether each stretch of `block` elements holds one value, and there are several values."""
+    """Whether each stretch of `block` elements has one value, and several values occur."""
     first = flat[torch.arange(flat.numel()) // block * block]
     same = (flat == first) | (flat.isnan() & first.isnan())
     return bool(same.all()) and not bool(flat.isnan().all())
@@ -173,9 +173,9 @@ def infinity_times_zero() -> Misconception:
 
 
 def another_activation(wanted: str, before: Result) -> Misconception:
-    """Return the misconception of another activation than the one that is asked for.
+    """Return the misconception of a different activation from the required one.
 
-    `before(*args)` is what the activation `wanted` is applied to.
+    `before(*args)` is the value to which the activation `wanted` is applied.
     """
 
     def otherwise_activated(*args: Any) -> list[torch.Tensor]:

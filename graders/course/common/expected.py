@@ -10,7 +10,7 @@ import torch
 from graders.judge.records import ExpectedWrong
 
 Result = Callable[..., torch.Tensor | None]
-# Of a launcher's arguments, the two matrices that are multiplied.
+# From a launcher's arguments, the two matrices that are multiplied.
 Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 Results = Callable[..., Any]
 """What a mistake computes: a tensor, several as a tuple, the forms of either as a list, or None."""
@@ -27,12 +27,12 @@ def computes(*functions: Result | Results, where_finite: bool = False) -> tuple[
 
 
 def both_factors(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the two matrices of a launcher that gets nothing else."""
+    """Return the two matrices of a launcher that has no other arguments."""
     return a, b
 
 
 def product_alone(product: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return the product, to which such a launcher adds nothing."""
+    """Return the product unchanged, for a launcher that adds nothing to it."""
     return product
 
 
@@ -50,7 +50,7 @@ def computes_with_block(
 
 
 def computes_skipping(*functions: Result | Results) -> tuple[ExpectedWrong, ...]:
-    """Return wrong results with a block size that leave some elements open: NaN."""
+    """Return wrong results with a block size that leave some elements unset: NaN."""
     return computes_with_block(*functions, blocks=WIDE_BLOCKS)
 
 
@@ -70,7 +70,7 @@ Found = TypeVar("Found")
 
 
 def each(results: Iterable[Found | None]) -> list[Found]:
-    """Return those of the results that there are."""
+    """Return the results that are not None."""
     return [result for result in results if result is not None]
 
 
@@ -88,10 +88,10 @@ def read_as(
 
 
 def inputs_as_if_contiguous(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments as a kernel reads them that takes rows to be dense.
+    """Yield the arguments as read by a kernel that assumes dense rows.
 
-    First those of all tensors, then those of one of them. What would leave the storage, or
-    changes nothing, is left out.
+    First with all tensors misread, then with one of them. Variants that would leave the storage,
+    or that change nothing, are left out.
     """
     misread = [_as_if_contiguous(arg) for arg in args]
     known = [place for place, read in enumerate(misread) if read is not None]

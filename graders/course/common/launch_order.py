@@ -1,4 +1,4 @@
-"""The numbers of a launch that arrive at the wrong parameters of the kernel."""
+"""Numbers of a launch that are passed to the wrong parameters of the kernel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from graders.judge.records import Evidence, Misconception
 
-# What follows from it: masks and tiles that are correct but get other numbers.
+# Its consequences: masks and tiles that are correct but get other numbers.
 FOLLOWS = frozenset(
     {
         "missing-mask",
@@ -27,15 +27,15 @@ def launch_order(
 ) -> Misconception:
     """Return the misconception of sizes and strides that a launch passes in another order.
 
-    `due(*args)` is what is due at the parameters `sizes` and `strides`, in the order of the
-    kernel's `def`. Strides that have changed places among themselves have a name of their own.
+    `due(*args)` gives the correct values of the parameters `sizes` and `strides`, in the order of
+    the kernel's `def`. Strides exchanged only among themselves are a separate misconception.
     """
     names = (*sizes, *strides)
 
     def detector(evidence: Evidence) -> bool:
         given = evidence.launches[-1].given if evidence.launches else {}
         if not given.keys() >= set(names):
-            return False  # other parameters than those of the stub
+            return False  # parameters differ from those of the stub
         right = dict(zip(names, due(*evidence.args), strict=True))
         arrived = {name: given[name] for name in names}
         if not all(_whole(value) for value in arrived.values()):

@@ -21,7 +21,7 @@ START = (
 
 
 def _apart(wanted: Callable[[int, int], bool]) -> detectors.Detector:
-    """Return the detector of neighbours that start so far apart, given the lanes of a block."""
+    """Return the detector for a distance between neighbours, given the lanes of a block."""
 
     def detector(evidence: Evidence) -> bool:
         known = detectors.apart(evidence)
@@ -104,14 +104,14 @@ TOO_CLOSE = Misconception(
 
 
 def _share_rounded_down(evidence: Evidence) -> bool:
-    """Return whether each program stored n // programs elements, and the rest is missing."""
+    """Whether each program stored n // programs elements, and the rest is missing."""
     count, found = detectors.programs(evidence), detectors.aim(evidence)
     if count < 2 or found is None or evidence.expected.dim() != 1:
         return False
     if found.storing != count:
         return False
     share = found.elements // count
-    one_block = share == found.lanes  # then the grid was rounded down, not the share
+    one_block = share == found.lanes  # then the grid was rounded down instead
     return not one_block and detectors.stored_prefix(evidence) == share * count > 0
 
 
@@ -133,7 +133,7 @@ SHARE_ROUNDED_DOWN = Misconception(
 
 
 def _strays_and_leaves_holes(evidence: Evidence) -> bool:
-    """Return whether stores aim outside the output and miss some of its elements, masks aside.
+    """Return whether stores aim outside the output and miss some of its elements, before masking.
 
     With a program for each tile that means wrong addresses: if only a mask were missing, the
     stores would aim at every element.
@@ -215,8 +215,8 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
 def _stored_up_to_the_other_size(evidence: Evidence) -> bool:
     """Return whether rows are stored up to the number of columns, and columns up to that of rows.
 
-    In a tall matrix the lanes past the end of a row are in the next row, so the last stored one
-    may be followed by a few elements more.
+    In a tall matrix the lanes past the end of a row are in the next row, so a few more elements
+    may follow the last stored row.
     """
     missing, shape = evidence.never_stored, evidence.expected.shape
     if missing is None or len(shape) != 2 or shape[0] == shape[1]:
@@ -250,7 +250,7 @@ def mask_sizes_exchanged(rows: str, columns: str) -> Misconception:
 
 
 def rows_for_elements() -> Misconception:
-    """Return the misconception of one size of a matrix that is taken for that of all elements."""
+    """Return the misconception of one size of a matrix used as the number of all elements."""
 
     def detector(evidence: Evidence) -> bool:
         x = next(detectors.tensors(evidence))

@@ -8,8 +8,8 @@ from typing import Any
 
 from graders.judge.records import LaunchFacts, Remark
 
-IDLE_FACTOR = 8  # so many times the lanes that the output needs
-TWICE = 1.75  # times its elements, from which on a tensor is loaded again
+IDLE_FACTOR = 8  # this many times the lanes that the output needs
+TWICE = 1.75  # times its elements; from this on a tensor counts as loaded again
 
 
 def _one_lane(launches: Sequence[LaunchFacts], traffic: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -1,4 +1,4 @@
-"""Ways to a correct result that a contract rules out, seen in what the launcher asks for."""
+"""Solutions with a correct result that a contract forbids, seen in the launcher's requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graders.judge.plan.steps import (
     tensors_in,
 )
 
-FEWEST_STAGES = 2  # below that nothing is loaded ahead
+FEWEST_STAGES = 2  # with fewer, nothing is loaded ahead
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 SMALL_BYTES, LARGE_BYTES = 99 * 1024, 163 * 1024  # of shared memory: the smaller GPU, an A100
 SMALL, TINY = Machine(SMALL_BYTES), Machine(1024)
@@ -31,7 +31,7 @@ TILE = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
 
 
 def one_kernel(what: str) -> Requirement:
-    """Return the promise that one kernel does it all; `what` is what it does."""
+    """Return the requirement that one kernel does everything; `what` is what it does."""
     return Requirement(
         code="several-kernels",
         title="Several kernels share the work through memory",
@@ -48,7 +48,7 @@ def one_kernel(what: str) -> Requirement:
 
 
 def _handed_on(plans: Plans) -> str | None:
-    """The number of launches, where memory of the launcher's own passes from one to another."""
+    """The number of launches, if memory allocated by the launcher passes from one to another."""
     for case in plans.a100:
         steps = [step for step in case.steps if isinstance(step, Launch | Tune)]
         handed = [set(_own_memory(case, step)) for step in steps]
@@ -63,7 +63,7 @@ def _handed_on(plans: Plans) -> str | None:
 
 
 def _own_memory(case: CasePlan, step: Launch | Tune) -> Iterator[tuple[int, int, str]]:
-    """Storage, kernel and place among its arguments, of memory that is no input."""
+    """Storage, kernel and argument position of each tensor that is not an input."""
     for launch in launches_of([step]):
         named = {**{str(i): v for i, v in enumerate(launch.positional)}, **launch.named}
         for place, value in named.items():
@@ -192,7 +192,7 @@ def _most_tried(cases: Sequence[CasePlan]) -> int:
 
 
 def _key_varies(cases: Sequence[CasePlan]) -> bool:
-    """Whether some tuner is asked to choose anew for another shape of the same dtype."""
+    """Whether some tuner must choose again for another shape of the same dtype."""
     found: dict[tuple[int, tuple[str, ...]], set[str]] = {}
     for step in _tunes(cases):
         dtypes = tuple(ref.dtype for ref in _references(step))
@@ -205,7 +205,7 @@ def _references(step: Tune) -> list[TensorRef]:
 
 
 def _firsts(cases: Sequence[CasePlan]) -> Iterator[CasePlan]:
-    """The cases in which the function of the contract keeps one configuration, the first."""
+    """The cases in which the contract's function keeps only one configuration, the first."""
     for case in cases:
         kept = list(_tunes([case]))
         if kept and all(t.prunes == OF_THE_CONTRACT and len(t.trials) == 1 for t in kept):
@@ -213,7 +213,7 @@ def _firsts(cases: Sequence[CasePlan]) -> Iterator[CasePlan]:
 
 
 def _several_on_cpu(cases: Sequence[CasePlan]) -> str | None:
-    """How many configurations the function of the contract leaves to a CPU, if several."""
+    """How many configurations the contract's function keeps for a CPU, if several."""
     for step in _tunes(cases):
         if step.prunes == OF_THE_CONTRACT and len(step.trials) > 1:
             return f"It kept {len(step.trials)} of {step.configs}."
@@ -221,7 +221,7 @@ def _several_on_cpu(cases: Sequence[CasePlan]) -> str | None:
 
 
 def _none_kept(usual: Sequence[CasePlan], tiny: Sequence[CasePlan]) -> str | None:
-    """Whether launches that are tuned on an A100 end with an error where nothing fits."""
+    """Whether launches that are tuned on an A100 raise an error if no configuration fits."""
     pairs = zip(usual, tiny, strict=False)
     stopped = (
         few.raised is not None and full.raised is None
@@ -232,10 +232,10 @@ def _none_kept(usual: Sequence[CasePlan], tiny: Sequence[CasePlan]) -> str | Non
 
 
 def _kept_without_registers(cases: Iterable[CasePlan], one_warp_by: str = "") -> str | None:
-    """The first configuration kept by pruning whose accumulator needs more than there are.
+    """The first configuration kept by pruning whose accumulator needs too many registers.
 
-    one_warp_by: the name of the function that was asked, where each has one warp. What is kept
-    alone may be what is returned where nothing fits.
+    one_warp_by: the name of the function that was called, if each has one warp. A configuration
+    that is kept alone is ignored: it may be the fallback for when none fits.
     """
     for step in _tunes(cases):
         asked = step.prunes == one_warp_by if one_warp_by else bool(step.prunes)
@@ -258,7 +258,7 @@ def _kept_without_registers(cases: Iterable[CasePlan], one_warp_by: str = "") ->
 def _kept_though_too_large_for_newer(plans: Plans) -> str | None:
     """The same as below on a GPU like an H100, where each stage takes memory.
 
-    It has a byte less than the largest configuration needs that an A100 keeps.
+    The GPU has one byte less than the largest configuration kept on an A100 needs.
     """
     kept = [
         stages * size
@@ -273,9 +273,9 @@ def _kept_though_too_large_for_newer(plans: Plans) -> str | None:
 
 
 def _kept_though_too_large(cases: Iterable[CasePlan], room: int, spared: int = 1) -> str | None:
-    """The first configuration that was kept though its stages, but for the spared, do not fit.
+    """The first configuration that was kept although its stages, except `spared`, do not fit.
 
-    One that is kept alone may be what is returned where nothing fits.
+    With `spared` = 0 a configuration that is kept alone is ignored: it may be the fallback.
     """
     for step in _tunes(cases):
         if not step.prunes or (spared == 0 and len(step.trials) < 2):
@@ -292,7 +292,7 @@ def _kept_though_too_large(cases: Iterable[CasePlan], room: int, spared: int = 1
 
 
 def _stages(step: Tune) -> Iterator[tuple[Mapping[str, Any], int, int]]:
-    """Each configuration that was kept, its number of stages, and the bytes of one of them."""
+    """Each configuration that was kept, its number of stages, and the bytes of one stage."""
     sizes = [BYTES[ref.dtype] for ref in _references(step) if ref.dtype in BYTES]
     for trial in step.trials if sizes else ():
         given = (trial.config.get(name) for name in (*TILE, "num_stages"))

@@ -1,4 +1,4 @@
-"""Mistakes of precision: values that went through a number format with fewer bits."""
+"""Mistakes of precision: values that passed through a number format with fewer bits."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def _rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
 
 
 def _went_through_half(reference: Result | None = None) -> Detector:
-    """The detector of values (or of the inputs of `reference`) rounded to 16 bits."""
+    """The detector of values (or of inputs of `reference`) that were rounded to 16 bits."""
 
     def detector(evidence: Evidence) -> bool:
         actual = evidence.actual
         if actual is None or actual.dtype not in (torch.float32, torch.float64):
             return False
         if any(launch.tf32 for launch in evidence.launches):
-            return False  # TF32 keeps as many bits as float16
+            return False  # TF32 has as many mantissa bits as float16
         if torch.equal(actual, evidence.expected.to(actual.dtype)):
             return False
         finite = actual[actual.isfinite()]
@@ -51,9 +51,9 @@ def _inputs_rounded(evidence: Evidence, reference: Result | None, half: torch.dt
 
 
 def lossy_dtype(reference: Result | None = None) -> Misconception:
-    """Return the misconception of values that went through a half-precision format.
+    """Return the misconception of values that passed through a half-precision format.
 
-    With a reference it is also recognised where only the inputs were rounded.
+    With a reference it is also recognised if only the inputs were rounded.
     """
     return Misconception(
         code="lossy-dtype",
@@ -87,7 +87,7 @@ def _nearly(actual: torch.Tensor, expected: torch.Tensor) -> bool:
 
 
 def lossy_copy() -> Misconception:
-    """Return the misconception of a copy by way of a format that cannot hold it all."""
+    """Return the misconception of a copy through a format that cannot represent all values."""
     formats = (torch.float32, torch.float16, torch.bfloat16, torch.int32)
 
     def detector(evidence: Evidence) -> bool:
@@ -144,7 +144,7 @@ def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception
 def computes_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     """Return the misconception of arithmetic in float16 or bfloat16 before the last store.
 
-    `magnitude(*args)` is how large the numbers are that make up each element.
+    `magnitude(*args)` is the size of the numbers that make up each element.
     """
 
     def detector(evidence: Evidence) -> bool:
@@ -178,14 +178,14 @@ def _nearly_in_half(evidence: Evidence, magnitude: Callable[..., torch.Tensor]) 
 
 
 def _rounded_to_ten_bits(evidence: Evidence, magnitude: Callable[..., torch.Tensor]) -> bool:
-    """Whether a float32 output is as far off as rounding its terms to TF32 or float16 explains."""
+    """Whether the error of a float32 output is as large as rounding its terms to 10 bits gives."""
     actual = evidence.actual
     if actual is None or actual.dtype != torch.float32:
         return False
     size = magnitude(*widened(evidence.args))
     error = (actual.double() - evidence.expected.double()).abs()
-    off = error > 2.0**-18 * size  # far more than float32 rounds, in most of the elements
-    alive = int((evidence.expected != 0).sum())  # after a ReLU the others are correct
+    off = error > 2.0**-18 * size  # far more than float32 rounding, in most of the elements
+    alive = int((evidence.expected != 0).sum())  # after a ReLU the zeros are correct anyway
     return bool((error <= 2.0**-9 * size).all()) and int(off.sum()) * 2 > alive
 
 

@@ -1,4 +1,4 @@
-"""Misconceptions about launchers that return several tensors, made of those about one."""
+"""Misconceptions about launchers that return several tensors, built from those about one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graders.judge.records import Evidence, ExpectedWrong, Misconception
 def joined(*records: Misconception | None) -> Misconception:
     """Return one misconception in the words of the first record.
 
-    The record of number i says how the mistake shows in result i; None: it does not show there.
+    The record at index i says how the mistake shows in result i; None if it does not show there.
     """
     known = [(number, record) for number, record in enumerate(records) if record is not None]
     detectors = {n: record.detector for n, record in known if record.detector is not None}
@@ -35,7 +35,7 @@ def only(result: int, *records: Misconception) -> tuple[Misconception, ...]:
 
 
 def _placed(expected: ExpectedWrong, number: int, count: int) -> ExpectedWrong:
-    """The wrong results of one tensor as those of number `number` of `count`."""
+    """The wrong results of one tensor, placed at index `number` of `count` results."""
     function: Callable[..., Any] = expected.function
 
     def placed(*args: Any) -> list[tuple[Any, ...]]:
@@ -47,7 +47,7 @@ def _placed(expected: ExpectedWrong, number: int, count: int) -> ExpectedWrong:
 
 
 def _of_its_result(detectors: dict[int, Detector]) -> Detector:
-    """The detector that asks the one for the result at hand."""
+    """The detector that calls the one for the current result."""
 
     def detector(evidence: Evidence) -> bool:
         mine = detectors.get(evidence.result)

@@ -61,7 +61,7 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
 
 
 def other_missing(neutral: str, detector: Detector | None = None) -> Misconception:
-    """Return the misconception of masked lanes that enter a result. `neutral` goes unnoticed."""
+    """Return the misconception of masked lanes that enter a result. `neutral` has no effect."""
     return Misconception(
         code="other-missing",
         title="Lanes that were masked off take part in the result",
@@ -98,7 +98,7 @@ def tiles_lost() -> Misconception:
 
 
 def grid_too_large() -> Misconception:
-    """Return the misconception of programs that have no tile, and load as if they had."""
+    """Return the misconception of programs without a tile that load nevertheless."""
     return Misconception(
         code="grid-too-large",
         title="There are more programs than tiles",
@@ -115,7 +115,7 @@ def grid_too_large() -> Misconception:
 
 
 def axes_of_grid_swapped() -> Misconception:
-    """Return the misconception of a grid whose axes have changed places."""
+    """Return the misconception of a grid whose axes are exchanged."""
     return Misconception(
         code="grid-axes-swapped",
         places=True,
@@ -170,7 +170,7 @@ def offset_ignores_pid() -> Misconception:
 
 
 def grid_too_small(size: str = "n_elements") -> Misconception:
-    """Return the misconception of a grid that leaves the tail of a flat output out."""
+    """Return the misconception of a grid that omits the tail of a flat output."""
     return Misconception(
         code="grid-too-small",
         places=True,
@@ -189,7 +189,7 @@ def grid_too_small(size: str = "n_elements") -> Misconception:
 
 
 def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
-    """Return the misconception of a 2D grid that leaves the last rows or columns out."""
+    """Return the misconception of a 2D grid that omits the last rows or columns."""
     return Misconception(
         code="grid-too-small",
         places=True,
@@ -208,7 +208,7 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
 
 
 def axis_ignores_pid() -> Misconception:
-    """Return the misconception of a 2D grid of which one axis enters no offset."""
+    """Return the misconception of a 2D grid with an axis that no offset uses."""
     return Misconception(
         code="axis-ignores-pid",
         places=True,
@@ -228,7 +228,7 @@ def axis_ignores_pid() -> Misconception:
 
 
 def last_element_missed() -> Misconception:
-    """Return the misconception of a mask that is one too narrow on a flat output."""
+    """Return the misconception of a mask that is too narrow by one on a flat output."""
 
     def detector(evidence: Evidence) -> bool:
         return stored_prefix(evidence) == evidence.expected.numel() - 1 and programs(evidence) > 0

@@ -1,4 +1,4 @@
-"""Detectors of lanes that leave a tensor: which tensor it is, and on which side they leave it."""
+"""Detectors of lanes that leave a tensor: which tensor, and on which side."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def strays_in_view(evidence: Evidence) -> bool:
 
 
 def strays_though_masked(evidence: Evidence) -> bool:
-    """Return whether program 0 has no more active lanes than there are elements, and some of them
+    """Return whether program 0 has no more active lanes than there are elements, but some of them
     still point outside, so that the addresses are wrong and not the mask.
 
-    Of a vector: with two axes as few lanes can be active at the wrong places.
+    Only for a vector: with two axes the right number of lanes can be active at the wrong places.
     """
     if evidence.expected.dim() != 1:
         return False

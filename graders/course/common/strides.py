@@ -26,7 +26,7 @@ WRITES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
 
 
 def _misread(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """The arguments with the strides of the first one in every other order, where it can be."""
+    """The arguments with the first one's strides in every other order that stays in its storage."""
     first, *rest = args
     own = tuple(first.stride())
     for strides in permutations(own):
@@ -53,9 +53,9 @@ NOT_TURNED = (
 
 
 def strides_swapped(reference: Result, turned: bool = False) -> Misconception:
-    """Return the misconception of row and column that take each other's stride.
+    """Return the misconception of row and column that use each other's stride.
 
-    Where the output is the `turned` matrix, the cause mostly is that nothing was turned.
+    If the output is the `turned` (transposed) matrix, the usual cause is a missing transposition.
     """
     title, message, next_step = NOT_TURNED if turned else EXCHANGED
 
@@ -65,7 +65,7 @@ def strides_swapped(reference: Result, turned: bool = False) -> Misconception:
     def detector(evidence: Evidence) -> bool:
         shape = evidence.expected.shape
         oblong = shape[0] != shape[1] and evidence.expected.numel() > 0
-        # Strides that are exchanged show without any view; those that are not used do not.
+        # Exchanged strides show even without a view; unused strides show only with one.
         dense = evidence.args[0].is_contiguous()
         return oblong and dense and has_left(evidence, evidence.args[0])
 
@@ -127,9 +127,9 @@ def divided_by_wrong_size(
 def _divided_wrongly(
     turned: bool, combine: Callable[..., torch.Tensor] | None, x: torch.Tensor, *others: Any
 ) -> Iterator[torch.Tensor | None]:
-    """What each way to divide wrongly computes; None where it leaves x.
+    """The result of each wrong way to divide; None if it reads outside x.
 
-    NaN where the mask of a row, or of row and column, leaves an element out.
+    NaN if the mask of a row, or of row and column, leaves an element out.
     """
     rows, columns = x.shape
     right, wrong = (rows, columns) if turned else (columns, rows)
@@ -155,7 +155,7 @@ def _divided_wrongly(
 
 
 def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
-    """What a kernel reads at these offsets from the first element; None past the last one."""
+    """What a kernel reads at these offsets from the first element; None if past the last one."""
     last = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True))
     return x.as_strided((last + 1,), (1,))[places] if int(places.max()) <= last else None
 
@@ -222,7 +222,7 @@ def strides_padded_behind(reference: Result) -> Misconception:
 
 
 def _taken_apart_wrongly(x: torch.Tensor) -> Iterator[torch.Tensor | None]:
-    """What is read where one index has no remainder, or that of another axis; None outside of x."""
+    """What is read if one index has no remainder, or another axis's; None if outside x."""
     if x.dim() < 3 or not x.numel():
         return
     offsets = torch.arange(x.numel())
@@ -313,7 +313,7 @@ def output_strides_of_input(reference: Result) -> Misconception:
 
 
 def _of_shape(x: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
-    """The input, or the one channel of a picture, that has the shape of the output."""
+    """The input, or the one channel of an image, that has the shape of the output."""
     return x if x.shape == want.shape else x[0]
 
 
@@ -376,7 +376,7 @@ def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
     """Return the misconception of a tile whose mask looks at the flat offset alone."""
 
     def detector(evidence: Evidence) -> bool:
-        # In a dense matrix a lane reads what the next row begins with: nothing is left there.
+        # In a dense matrix a lane then reads the start of the next row, without leaving it.
         stray = has_fault(evidence, RACES) or strays_in_view(evidence)
         return stray and not has_holes(evidence)
 

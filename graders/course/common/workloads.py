@@ -1,8 +1,8 @@
 """The sizes at which the lessons' `workloads.py` measure speed.
 
-Each fills any GPU and fits one with 16 GB: inputs and output take a quarter or half a gigabyte,
-matrix products 137 GFLOP. An exercise without a workload has no speed worth measuring. The
-`hidden.py` of the lesson says how many points speed gives.
+Each occupies any GPU fully and fits one with 16 GB: inputs and output take a quarter or half a
+gigabyte, matrix products 137 GFLOP. Exercises without a workload have no speed worth measuring. The
+`hidden.py` of the lesson sets the points for speed.
 """
 
 from __future__ import annotations

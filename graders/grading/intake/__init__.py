@@ -1,1 +1,1 @@
-"""Where submissions come from, whose they are, and which file counts."""
+"""Collects submissions: finds where they are, who handed them in, and which file counts."""

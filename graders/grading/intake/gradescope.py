@@ -1,7 +1,7 @@
-"""Gradescope's submission_metadata.yml: whose each submission is, and when it came.
+"""Reads Gradescope's submission_metadata.yml: who handed in each submission, and when.
 
-The file holds results and texts of all students. So nothing is built from it but a few short
-texts: its events are read one by one, up to a size, a depth and no anchors.
+The file contains text that students wrote. So only a few short texts are kept: the YAML events
+are read one by one, with limits on size and depth, and without anchors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class HandIn:
 
 
 def read_metadata(text: str) -> Mapping[str, HandIn]:
-    """HandIn → who and when; a GraderError where the file cannot be read."""
+    """Return a HandIn (who and when) for each submission; GraderError if unreadable."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -45,7 +45,7 @@ def read_metadata(text: str) -> Mapping[str, HandIn]:
 
 
 def _note(found: dict[str, HandIn], path: tuple[str, ...], said: str) -> None:
-    """Keep one text of the file if it says who or when."""
+    """Store one text of the file if it says who or when."""
     if not path[0].startswith("submission_"):
         return
     known = found.setdefault(path[0], HandIn(()))
@@ -63,7 +63,7 @@ def _note(found: dict[str, HandIn], path: tuple[str, ...], said: str) -> None:
 
 
 def _texts(yaml: Any, events: Iterator[Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each text of a YAML file with the keys that lead to it; items of a list have numbers."""
+    """Yield each text of a YAML file with the keys that lead to it; list items have numbers."""
     stack: list[list[Any]] = []  # [is a mapping, key that waits for its value, items so far]
 
     def path() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What counts of all that stands in a student's folder, and how it becomes a notebook in order."""
+"""Finds the file that counts in a student's folder, and turns it into a well-formed notebook."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _ARCHIVES = (PACKED, ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 
 
 def counting(folder: Path, assignment: str) -> Path:
-    """The file that counts: of the assignment's name, else the only one of its kind.
+    """Return the file that counts: named like the assignment, else the only one of its kind.
 
-    A script beside a notebook is a helper of the student's and counts for nothing. A
-    SubmissionError says what was handed in where nothing counts.
+    A script beside a notebook is a helper file and does not count. If no file counts, a
+    SubmissionError says what was handed in.
     """
     files = sorted(path for path in folder.glob("*") if is_students(path))
     for kind in KINDS:
@@ -48,7 +48,7 @@ def counting(folder: Path, assignment: str) -> Path:
 
 
 def is_students(path: Path) -> bool:
-    """Whether the student put it there, as far as its name says."""
+    """Whether the student put the file there, judging by its name."""
     return path.name not in NOTES and not path.name.startswith(".")
 
 
@@ -58,7 +58,7 @@ def _refused(said: tuple[str, str]) -> SubmissionError:
 
 
 def several(names: Sequence[str], assignment: str) -> tuple[str, str]:
-    """Several files of which none is the assignment's: what came, and what to do."""
+    """Return the message for several files, none named like the assignment: facts, next step."""
     ending = PurePosixPath(names[0]).suffix.lower()
     kind = "notebooks" if ending == KINDS[0] else "scripts"
     what = f"{len(names)} {kind} were handed in, {listed(names)}, and any of them may count"
@@ -66,7 +66,7 @@ def several(names: Sequence[str], assignment: str) -> tuple[str, str]:
 
 
 def described(names: Sequence[str]) -> tuple[str, str]:
-    """What was handed in instead of a notebook, and what to do."""
+    """Return what was handed in instead of a notebook, and what to do."""
     deep = [name for name in names if "/" in name and name.lower().endswith(KINDS)]
     shown = listed(deep or names)
     if deep:
@@ -82,19 +82,19 @@ def described(names: Sequence[str]) -> tuple[str, str]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first of these names, as a part of one line."""
+    """Return the first of these names, joined for one line of a message."""
     shown = sorted(names)
     more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
     return ", ".join(quoted(name, 100) for name in shown[:_NAMED]) + more
 
 
 def in_order(path: Path) -> dict[str, Any]:
-    """The notebook, or the script as a notebook of one cell; raises SubmissionError."""
+    """Return the notebook, or the script as a one-cell notebook; may raise SubmissionError."""
     return script(path) if path.suffix.lower() == KINDS[1] else notebook_in_order(path)
 
 
 def script(path: Path) -> dict[str, Any]:
-    """A notebook with the script as its only cell. Its text is copied, never parsed."""
+    """Return a notebook with the script as its only cell. The text is not parsed."""
     with os.fdopen(opened(path), "rb") as file:
         text = file.read(4 * MAX_SOURCE).decode("utf-8-sig", "replace")
     return bare_notebook([text])

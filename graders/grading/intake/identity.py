@@ -1,7 +1,7 @@
-"""Who handed in a file: what the platform says, looked up in the roster. Never a guess.
+"""Finds who handed in a file: looks up in the roster what the platform says, without guessing.
 
-A student is found by what this platform calls the student. Where two things that the platform
-says name two people, the file is left out and both are named.
+A student is found by the platform's own names and numbers. If two of them point to two different
+people, the file is left out and both people are named.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Answer = tuple[str, str]  # the id of a student and "", or "" and the reason
 
 
 def whose(claim: Claim, lms: str, roster: Roster, assignment: str) -> list[Answer]:
-    """To whom a file belongs: one student, or each member of a group."""
+    """Return the owner of a file: one student, or each member of a group."""
     if lms == "moodle" and folded(claim.people[0].name) == "participant":
         return [(participant(claim.sender, assignment), "")]
     if not roster:
@@ -29,12 +29,12 @@ def whose(claim: Claim, lms: str, roster: Roster, assignment: str) -> list[Answe
 
 
 def participant(number: str, assignment: str) -> str:
-    """The student whom Moodle packs anonymously: the number is another in each assignment."""
+    """Return the name for an anonymous Moodle student; the number differs by assignment."""
     return f"participant-{number}.{assignment}"
 
 
 def _without_roster(claim: Claim, person: Person, lms: str) -> Answer:
-    """The platform's own number, where it stays the same from one assignment to the next."""
+    """Return the platform's own number, if it is the same in every assignment."""
     if claim.instead is not None:
         return "", _two_ways(claim)
     said = person.id or person.number or person.folder
@@ -58,7 +58,7 @@ def _found(person: Person, lms: str, roster: Roster) -> Answer:
 
 
 def _only(found: Iterable[Enrolled], what: str) -> Answer:
-    """The only student among these, or why there is none."""
+    """Return the only student among these, or why there is none."""
     students = list(found)
     if len(students) == 1:
         return students[0].id, ""
@@ -75,7 +75,7 @@ def _called(students: Iterable[Enrolled]) -> str:
 
 
 def _canvas(claim: Claim, roster: Roster) -> Answer:
-    """By the number, which the name may not contradict; by name only who has no number here."""
+    """Find by number, which the name must fit; find only students without a number by name."""
     person = claim.people[0]
     if claim.instead is not None:
         complete = all(student.canvas_numbers for student in roster.students)
@@ -107,7 +107,7 @@ def _canvas(claim: Claim, roster: Roster) -> Answer:
 
 
 def _two_ways(claim: Claim) -> str:
-    """Why a file named `ada_12_34_56_x.ipynb` is nobody's."""
+    """Return why a file named `ada_12_34_56_x.ipynb` has no clear owner."""
     first, other = claim.people[0], claim.instead or claim.people[0]
     return (
         f"its name can be read in two ways, as {quoted(first.name)} with the Canvas number "
@@ -120,7 +120,7 @@ def _two_ways(claim: Claim) -> str:
 
 
 def _gradescope(person: Person, roster: Roster) -> Answer:
-    """By the student whom SID, address and name have in common, as far as they are known."""
+    """Find the student who matches SID, address and name, as far as these are known."""
     said = {"gradescope": person.number, "email": person.email, "name": person.name}
     words = {"gradescope": "the SID", "email": "the e-mail address", "name": "the name"}
     hits = {kind: found for kind, text in said.items() if (found := roster.by(kind, text))}

@@ -1,4 +1,4 @@
-"""From which file of an LMS a submission came: feedback goes back under the same name."""
+"""Remembers from which LMS file a submission came, because feedback gets the same name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from graders.grading.intake.submissions import Found
 
 
 def keep(course: Path, assignment: str, found: Iterable[Found]) -> None:
-    """Remember the path of each student's file; a student's later file takes its place."""
+    """Store the path of each student's file; a later file replaces an earlier one."""
     known = {**read(course, assignment), **{one.student: one.path for one in found if one.lms}}
     if known:
         write_atomically(_place(course, assignment), known)
 
 
 def read(course: Path, assignment: str) -> dict[str, str]:
-    """Student → path in the zip of the LMS."""
+    """Return the path in the LMS's zip for each student."""
     try:
         known = json.loads(_place(course, assignment).read_text(encoding="utf-8"))
     except (OSError, ValueError):

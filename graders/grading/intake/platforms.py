@@ -1,8 +1,8 @@
-"""How learning platforms name what they pack: who handed in a file, by what its path says.
+"""Reads from a file's path who handed it in, by the naming rules of learning platforms.
 
-The instructor names the platform. A path is read by that platform's rules and by no other's, and
-only the part that the platform wrote says who somebody is. What follows is the student's own:
-the name of an upload, and folders inside it.
+The instructor names the platform, and paths are read by that platform's rules only. Only the
+part that the platform wrote identifies the student. The rest is the student's choice: the name
+of an upload, and folders inside it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from graders.grading.intake.roster import Roster
 
 @dataclass(frozen=True)
 class Person:
-    """What a platform says of one student; what it does not say is empty.
+    """What a platform says about one student; unknown fields are empty.
 
-    `folder` is how an instructor named a folder: by an id, a number, an address or a name.
+    `folder` is the instructor's name of a folder: an id, a number, an address or a name.
     """
 
     id: str = ""
@@ -34,10 +34,10 @@ class Person:
 
 @dataclass(frozen=True)
 class Claim:
-    """Who handed in a file. Files of one `sender` were handed in together.
+    """Who handed in a file. Files with the same `sender` were handed in together.
 
-    `people` are the members of a group, or one. `instead` is who it may be as well, where the
-    path can be read in two ways. `file` is what the student called it.
+    `people` are the members of a group, or one person. `instead` is the other possible person
+    if the path can be read in two ways. `file` is the student's own file name.
     """
 
     sender: str
@@ -56,7 +56,7 @@ PATTERNS = {
     "nbgrader": "STUDENT/ASSIGNMENT/FILE",
     "folders": "STUDENT/FILE or STUDENT.ipynb",
 }
-NAMING = ("canvas", "moodle", "gradescope")  # which name what they pack by rules of their own
+NAMING = ("canvas", "moodle", "gradescope")  # platforms with their own rules for file names
 _NUMBER = r"[1-9]\d*"
 # [name]_[LATE_]1234_56789_file. Canvas takes `_12_` out of names, but not `_12` at their end.
 _CANVAS = re.compile(
@@ -79,7 +79,7 @@ _OF_A_PLATFORM = re.compile(r".*_\d+_", re.DOTALL)
 
 
 def canvas(assignment: str) -> Read:
-    """Canvas's names. The number is the student's, for all of a course."""
+    """Return a reader for Canvas's names, whose number is the student's in the whole course."""
 
     def read(path: str) -> Claim | None:
         found = _CANVAS.match(path) or _CANVAS_TEXT.match(path)
@@ -93,9 +93,9 @@ def canvas(assignment: str) -> Read:
 
 
 def _other(found: re.Match[str], assignment: str) -> Person | None:
-    """Whose file it is if the student's name ends in a number: `ada_12` is a name, too.
+    """Return the owner if the student's name ends in a number, as in `ada_12`.
 
-    A file that is called like the assignment rules that out: that number is the assignment's.
+    This is impossible if the file is named like the assignment: then the number is part of that.
     """
     if found["late"] or found["file"].startswith(assignment):
         return None
@@ -105,7 +105,7 @@ def _other(found: re.Match[str], assignment: str) -> Person | None:
 
 
 def moodle(path: str) -> Claim | None:
-    """Moodle's number is the assignment's and not the student's: only the name says who it is."""
+    """Read Moodle's names. Only the name identifies a student; the number is per assignment."""
     found = _MOODLE.match(path)
     if found is None:
         return None
@@ -113,7 +113,7 @@ def moodle(path: str) -> Claim | None:
 
 
 def gradescope(submissions: Mapping[str, HandIn]) -> Read:
-    """Gradescope's folders; who that is stands in the file that it packs beside them."""
+    """Return a reader for Gradescope's folders; its metadata file says who handed them in."""
 
     def read(path: str) -> Claim | None:
         folder, _, file = path.partition("/")
@@ -129,7 +129,7 @@ def gradescope(submissions: Mapping[str, HandIn]) -> Read:
 
 
 def nbgrader(assignment: str) -> Read:
-    """STUDENT/ASSIGNMENT/file, as in nbgrader's folder `submitted`."""
+    """Return a reader for STUDENT/ASSIGNMENT/file, as in nbgrader's folder `submitted`."""
 
     def read(path: str) -> Claim | None:
         parts = path.split("/", 2)
@@ -141,10 +141,11 @@ def nbgrader(assignment: str) -> Read:
 
 
 def folders(assignment: str, roster: Roster) -> Read:
-    """STUDENT/file or STUDENT.ipynb, as an instructor names them.
+    """Return a reader for STUDENT/file or STUDENT.ipynb, as an instructor names them.
 
-    Without a roster a folder in a student's folder could be the student's as well as the
-    instructor's, and a name with a number in it a platform's: both name nobody.
+    Without a roster, two kinds of path identify no student: a folder inside a student's folder
+    (the student or the instructor may have made it), and a name with a number (it may be a
+    platform's).
     """
 
     def read(path: str) -> Claim | None:
@@ -164,8 +165,9 @@ def folders(assignment: str, roster: Roster) -> Read:
 
 
 def folder_around(lms: str, paths: Sequence[str], assignment: str, roster: Roster) -> str:
-    """The folder around all of these paths, with its slash, where nobody but the instructor
-    can have made it; else "".
+    """Return the folder that contains all of these paths, with its slash; "" if there is none.
+
+    Only a folder that the instructor must have made counts.
     """
     parts = [path.split("/") for path in paths]
     if len({part[0] for part in parts}) != 1 or any(len(part) < 2 for part in parts):
@@ -184,13 +186,13 @@ def folder_around(lms: str, paths: Sequence[str], assignment: str, roster: Roste
 
 
 def students_part(lms: str, path: str) -> str:
-    """The path without the folder that the platform made: a student's name may begin with a dot."""
+    """Return the path without the platform's folder, whose name may begin with a dot."""
     top, _, rest = path.partition("/")
     ours = _TOPS.get(lms)
     return rest if rest and ours is not None and ours.match(top) else path
 
 
 def is_student(text: str, roster: Roster) -> bool:
-    """Whether the roster knows somebody by this text, whatever it is."""
+    """Whether this text is any id, name, address or number in the roster."""
     kinds = ("id", "email", "name", "canvas", "gradescope")
     return any(roster.by(kind, text) for kind in kinds)

@@ -1,4 +1,4 @@
-"""Which links collecting has removed from a submission, so that grading can say so."""
+"""Remembers which links collecting removed from a submission, so grading can report them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graders.grading.atomic_files import read_json, write_atomically
 
 
 def keep(folder: Path, names: Sequence[str]) -> None:
-    """Remember the links that were removed from submitted/STUDENT/ASSIGNMENT; forget older ones."""
+    """Store the links removed from submitted/STUDENT/ASSIGNMENT, replacing older entries."""
     place, student = _place(folder)
     known = read_json(place)
     if names or student in known:
@@ -17,7 +17,7 @@ def keep(folder: Path, names: Sequence[str]) -> None:
 
 
 def read(folder: Path) -> list[str]:
-    """The names of the links that were removed from this folder."""
+    """Return the names of the links that were removed from this folder."""
     place, student = _place(folder)
     names = read_json(place).get(student, [])
     return [str(name) for name in names] if isinstance(names, list) else []

@@ -1,7 +1,7 @@
-"""Who is in the class: the roster of the course folder, by which an LMS's files find their student.
+"""Reads the roster of a class, which maps the names and numbers of an LMS to students.
 
-An LMS names its files by numbers and names of its own. What a student is called here is the
-roster's `id`: the number of an LMS may change from one assignment to the next.
+We identify a student by the roster's `id`, because the number of an LMS may change from one
+assignment to the next.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from graders.authoring.class_folder import ROSTER
 from graders.authoring.refusal import refusal
 from graders.judge.plain_text import quoted
 
-STUDENT = re.compile(r"[\w.@-]{1,100}\Z")  # the name of a folder, too
+STUDENT = re.compile(r"[\w.@-]{1,100}\Z")  # it is also a folder name
 
 
 @dataclass(frozen=True)
 class Enrolled:
-    """One line of the roster. The first five columns are nbgrader's, the others may be absent.
+    """One line of the roster. The first five columns are nbgrader's; the others are optional.
 
-    `name` is what a platform calls the student where it is not the first and the last name.
+    `name` is the platform's name for the student, if it is not first name plus last name.
     """
 
     id: str
@@ -41,28 +41,28 @@ class Enrolled:
 
     @property
     def names(self) -> set[str]:
-        """What the student may be called: first name first, and last name first."""
+        """Return the student's possible names: first name first, and last name first."""
         both = (self.first_name + self.last_name, self.last_name + self.first_name, self.name)
         return {key for name in both if (key := folded(name))}
 
     @property
     def canvas_numbers(self) -> set[str]:
-        """The numbers by which Canvas may know the student."""
+        """Return the numbers that Canvas may use for the student."""
         return {self.lms_user_id, self.canvas_id, self.canvas_user_id, self.user_id} - {""}
 
     @property
     def gradescope_ids(self) -> set[str]:
-        """What Gradescope may call the student's SID."""
+        """Return the values that Gradescope may use as the student's SID."""
         return {self.sid} if self.sid else {self.id, self.lms_user_id} - {""}
 
     @property
     def called(self) -> str:
-        """The student in a message."""
+        """Return the student's name for messages."""
         name = f"{self.first_name} {self.last_name}".strip() or self.name
         return f"{name} ({self.id})" if name else self.id
 
     def may_be_called(self, name: str) -> bool:
-        """Whether this name shares a part with the student's; true where one of them is empty."""
+        """Whether this name shares a part with the student's; true if either is empty."""
         key = folded(name)
         said = re.split(r"[\W_]+", f"{self.first_name} {self.last_name} {self.name}")
         parts = {part for word in said if len(part := folded(word)) > 1 or not part.isascii()}
@@ -71,13 +71,13 @@ class Enrolled:
 
 
 def folded(name: str) -> str:
-    """A name without case, accents, blanks and signs, as an LMS writes it in a file name."""
+    """Return a name without case, accents, blanks and signs, as an LMS writes it in files."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     return "".join(letter for letter in plain if letter.isalnum())
 
 
 class Roster:
-    """The students of a class; falsy where nobody is entered."""
+    """The students of a class; falsy if it is empty."""
 
     def __init__(self, students: Iterable[Enrolled] = ()) -> None:
         self.students = tuple(students)
@@ -97,7 +97,7 @@ class Roster:
         return len(self.students)
 
     def by(self, kind: str, text: str) -> set[Enrolled]:
-        """The students with that "id", "email", "name", number of "canvas" or "gradescope"."""
+        """Return the students whose `kind` ("id", "email", "name", "canvas", …) is `text`."""
         text = unicodedata.normalize("NFC", text.strip())
         if kind == "name":
             text = folded(text)
@@ -107,7 +107,7 @@ class Roster:
 
 
 def read_roster(course: Path) -> Roster:
-    """The roster of the class in that folder; empty where there is none."""
+    """Return the roster of the class in that folder; empty if there is none."""
     path = course / ROSTER
     if not path.is_file():
         return Roster()
@@ -145,9 +145,9 @@ def _check(path: Path, students: Sequence[Enrolled]) -> None:
 
 
 def enter(roster: Roster, database: str) -> None:
-    """Bring names, addresses and LMS numbers of the roster into the gradebook.
+    """Copy names, addresses and LMS numbers from the roster into the gradebook.
 
-    What the roster leaves empty stays as it is.
+    Fields that are empty in the roster stay as they are.
     """
     if not roster:
         return

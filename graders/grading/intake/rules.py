@@ -1,4 +1,4 @@
-"""When work is due and how often it may be handed in: rules.toml of a class, its owner's."""
+"""Reads a class's rules.toml: when work is due, and how often it may be handed in."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ TABLES = {"attempts", "extensions", "due", "late"}
 
 @dataclass(frozen=True)
 class Late:
-    """What being late costs: percent of the points for each begun day, up to `most` percent.
+    """The penalty for lateness: percent of the points per day begun, up to `most` percent.
 
-    `free_days` are days that every student may be late without a penalty, over the whole term.
+    `free_days` is how many late days each student has without penalty, over the whole term.
     """
 
     per_day: float = 0
@@ -35,7 +35,7 @@ class Late:
 
 @dataclass(frozen=True)
 class Rules:
-    """Attempts by assignment, and what single students have besides, in the class `course`."""
+    """Attempts by assignment, and exceptions for single students, in the class `course`."""
 
     attempts: Mapping[str, int] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
@@ -44,14 +44,14 @@ class Rules:
     course: Path | None = field(default=None, compare=False)
 
     def limit(self, student: str, assignment: str) -> int | None:
-        """How many submissions of the student count; None: all."""
+        """Return how many submissions of the student count; None if all do."""
         limit = self.attempts.get(assignment, self.attempts.get(EVERY))
         if limit is None:
             return None
         return limit + int(self._extension(student, assignment).get("attempts", 0))
 
     def more_time(self, student: str, assignment: str) -> timedelta:
-        """How much later than the others the student may hand in."""
+        """Return how much later than the others the student may hand in."""
         extension = self._extension(student, assignment)
         return timedelta(days=extension.get("days", 0), hours=extension.get("hours", 0))
 
@@ -61,7 +61,7 @@ class Rules:
 
 
 def read_rules(course: Path) -> Rules:
-    """The rules of a class; no limits where there is no file, GraderError where it is wrong."""
+    """Return the rules of a class: no limits without a file, GraderError if it has errors."""
     path = course / FILE
     if not path.is_file():
         return Rules(course=course)
@@ -82,11 +82,11 @@ def _utc(time: datetime) -> datetime:
 
 
 def _who_is_unknown(course: Path, found: Mapping[str, Any]) -> str:
-    """The first assignment or student that the class does not have, with the likeliest name."""
+    """Return the first unknown assignment or student in the rules, with the likeliest name."""
     extensions = found.get("extensions", {})
     assignments = {path.name for path in course.glob("source/*") if path.is_dir()}
     students = {student.id for student in read_roster(course).students}
-    if students:  # who handed in is known, too
+    if students:  # students who handed in are known, too
         students |= {path.name for path in course.glob("submitted/*")}
     named = [*found.get("attempts", {}), *found.get("due", {})]
     named += [name for own in extensions.values() for name in own]
@@ -153,16 +153,16 @@ def _place(course: Path, assignment: str) -> Path:
 
 
 def granted(course: Path | None, assignment: str) -> dict[str, timedelta]:
-    """The extensions that the rules have brought into the gradebook."""
+    """Return the extensions that the rules have written into the gradebook."""
     known = read_json(_place(course, assignment)) if course is not None else {}
     return {student: timedelta(seconds=seconds) for student, seconds in known.items()}
 
 
 def grant(rules: Rules, assignment: str, students: Sequence[str], database: str) -> None:
-    """Bring due date and extensions into the gradebook, where nbgrader reads them.
+    """Write due date and extensions into the gradebook, where nbgrader reads them.
 
-    Only whom the rules name, or named before, is touched: what was granted in another way stays.
-    nbgrader cannot add time to a due date that is not set, so it is given once there is one.
+    Changes only the students whom the rules name or named before; other extensions stay.
+    nbgrader cannot extend a missing due date, so extensions wait until there is one.
     """
     before = granted(rules.course, assignment)
     named = [student for student in students if student in {*rules.extensions, *before}]
@@ -181,7 +181,7 @@ def grant(rules: Rules, assignment: str, students: Sequence[str], database: str)
             wanted = (dated and rules.more_time(student, assignment)) or None
             ours = given.pop(student, None)
             if student not in rules.extensions and submission.extension != ours:
-                continue  # somebody has changed it since
+                continue  # it was changed by hand since
             if submission.extension != wanted:
                 submission.extension = wanted
             if wanted is not None:
@@ -193,13 +193,13 @@ def grant(rules: Rules, assignment: str, students: Sequence[str], database: str)
 
 
 class Attempts:
-    """Which submissions came, in their order: who takes one back has still had the attempt."""
+    """The submissions that came, in order. A submission that is withdrawn still counts."""
 
     def __init__(self, course: Path, assignment: str) -> None:
         self.path = course / ".tilewise" / "attempts" / f"{assignment}.json"
 
     def see(self, student: str, names: list[str]) -> list[str]:
-        """All submissions of the student that ever came, the ones of before first."""
+        """Add `names`, and return all submissions of the student, the earliest first."""
         known = read_json(self.path)
         before = [str(name) for name in known.get(student, [])]
         fresh = [name for name in names if name not in before]
@@ -208,9 +208,9 @@ class Attempts:
         return [*before, *fresh]
 
     def told(self, student: str, limit: int | None) -> str:
-        """How many attempts the student has left, in a sentence.
+        """Return a sentence with the number of attempts that the student has left.
 
-        "" where there is no limit, or where the work did not come by the exchange, which counts.
+        "" if there is no limit, or if the work did not come through the exchange: only that counts.
         """
         count = len(read_json(self.path).get(student, []))
         if limit is None or not count:

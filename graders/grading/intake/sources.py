@@ -1,6 +1,7 @@
-"""A folder or a zip of submissions: what is in it, and what of that nobody should touch.
+"""Reads a folder or a zip of submissions, and refuses files that are unsafe to read.
 
-Entries are read, never unpacked to a path of their own. What is refused is named, one line each.
+Entries are read as bytes and never unpacked to the path that they name. Each refused file is
+reported in one line.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _ENTRY = b"PK\x01\x02"  # begins each entry of a zip's directory
 
 
 class UnreadableFileError(Exception):
-    """One file of a source is broken; the others are not."""
+    """One file of a source is broken; the others are readable."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a source. `refused` says why nothing of it is taken, else it is ""."""
+    """One file of a source. `refused` says why it is not read, or is ""."""
 
     path: str
     size: int = 0
@@ -40,21 +41,21 @@ class Entry:
 
 
 class Package(Protocol):
-    """Where files come from."""
+    """A source of files."""
 
     def entries(self) -> list[Entry]:
-        """All files, in the order of their names."""
+        """Return all files, sorted by name."""
 
     def time(self, path: str) -> datetime:
-        """When the file was written, says the source."""
+        """Return when the file was written, according to the source."""
 
     def chunks(self, path: str) -> Iterator[bytes]:
-        """The file's bytes, part by part; an UnreadableFileError where it is broken."""
+        """Yield the file's bytes in parts; UnreadableFileError if it is broken."""
 
 
 @contextmanager
 def opened_source(place: Path) -> Iterator[Package]:
-    """The folder or the zip at this place; a GraderError where it is neither."""
+    """Open the folder or the zip at this path; GraderError if it is neither."""
     if not place.exists():
         raise GraderError(f"{place} does not exist: name a folder of notebooks or a zip")
     if place.is_dir():
@@ -71,13 +72,13 @@ def opened_source(place: Path) -> Iterator[Package]:
 
 
 class FolderSource:
-    """The files in a folder and below it. No link is followed."""
+    """The files in a folder and below it. Links are not followed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def entries(self) -> list[Entry]:
-        """All files, in the order of their names."""
+        """Return all files, sorted by name."""
         found: list[Entry] = []
 
         def closed(error: OSError) -> None:
@@ -100,11 +101,11 @@ class FolderSource:
         return Entry(name, found.st_size)
 
     def time(self, path: str) -> datetime:
-        """When the file was changed."""
+        """Return when the file was last changed."""
         return datetime.fromtimestamp((self._folder / path).stat().st_mtime, UTC)
 
     def chunks(self, path: str) -> Iterator[bytes]:
-        """The file's bytes, part by part."""
+        """Yield the file's bytes in parts."""
         try:
             with open(self._folder / path, "rb") as file:
                 yield from _parts(file)
@@ -113,14 +114,14 @@ class FolderSource:
 
 
 class ZipSource:
-    """The entries of a zip, under the names that they should have."""
+    """The entries of a zip, with their names decoded and normalised."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self._infos = {_name(info): info for info in archive.infolist() if not info.is_dir()}
 
     def entries(self) -> list[Entry]:
-        """All files, in the order of their names."""
+        """Return all files, sorted by name."""
         infos = [info for info in self._archive.infolist() if not info.is_dir()]
         return _checked(self._entry(info) for info in infos)
 
@@ -134,7 +135,7 @@ class ZipSource:
         return Entry(_name(info), info.file_size)
 
     def time(self, path: str) -> datetime:
-        """A zip tells no time zone: it is taken to be the one of this machine."""
+        """Return the entry's time in this machine's zone, because a zip stores none."""
         said = self._infos[path].date_time
         try:
             return datetime(*said).astimezone(UTC)
@@ -142,7 +143,7 @@ class ZipSource:
             raise UnreadableFileError(f"the zip gives it no date that exists: {said}") from error
 
     def chunks(self, path: str) -> Iterator[bytes]:
-        """The file's bytes, part by part."""
+        """Yield the file's bytes in parts."""
         info = self._infos[path]
         if info.flag_bits & 1:
             raise UnreadableFileError("it is encrypted: ask for it without a password")
@@ -153,12 +154,12 @@ class ZipSource:
             raise
         except NotImplementedError as error:
             raise UnreadableFileError("it is packed in a way that cannot be read here") from error
-        except Exception as error:  # each way of packing has errors of its own
+        except Exception as error:  # each compression method has its own errors
             raise UnreadableFileError(f"it is damaged in the zip ({error})") from error
 
 
 def packed_inside(source: Package, entry: Entry) -> ZipSource:
-    """What is in a zip that somebody handed in; an UnreadableFileError where it is too much."""
+    """Open a zip inside a submission; UnreadableFileError if it is too large."""
     if entry.size > MAX_PACKED:
         raise UnreadableFileError(f"it is a zip of more than {MAX_PACKED / 1e6:.0f} MB")
     data = b"".join(source.chunks(entry.path))
@@ -171,7 +172,7 @@ def packed_inside(source: Package, entry: Entry) -> ZipSource:
 
 
 def is_junk(path: str) -> bool:
-    """What a system packs beside the files: macOS's copies, hidden files, checkpoints."""
+    """Whether a system packed the file by itself: macOS's copies, hidden files, checkpoints."""
     parts = PurePosixPath(path).parts
     return any((p.startswith(".") and p != "..") or p == "__MACOSX" for p in parts)
 
@@ -180,18 +181,18 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
     size = 0
     while part := file.read(_READ):
         size += len(part)
-        if size > MAX_FILE:  # whatever its size was said to be
+        if size > MAX_FILE:  # the declared size may be wrong
             raise UnreadableFileError(too_large())
         yield part
 
 
 def too_large() -> str:
-    """Why a file of more than `MAX_FILE` bytes is not taken."""
+    """Return why a file of more than `MAX_FILE` bytes is refused."""
     return f"it holds more than {MAX_FILE / 1e6:.0f} MB: clear its outputs and save it again"
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """The entry's name. Some systems write UTF-8 without the flag that says so."""
+    """Return the entry's name. Some systems write UTF-8 without setting its flag."""
     name = info.filename
     if not info.flag_bits & 0x800 and not name.isascii():
         with suppress(UnicodeError):
@@ -200,7 +201,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _checked(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries in order, those refused whose path is not what it seems."""
+    """Return the entries in order; those with a misleading path are marked as refused."""
     checked = [_with_a_sound_path(entry) for entry in entries]
     alike = defaultdict(list)
     for entry in checked:
@@ -224,10 +225,10 @@ def _with_a_sound_path(entry: Entry) -> Entry:
 
 
 def plain(path: str) -> str:
-    """The path with `/` between its parts, and no empty part."""
+    """Return the path with `/` between its parts, and without empty parts."""
     return str(PurePosixPath(path.replace("\\", "/")))
 
 
 def _key(path: str) -> str:
-    """Equal where some file system takes two paths for one."""
+    """Return a key that is equal for two paths that some file system treats as one."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", plain(path)).casefold())

@@ -1,7 +1,7 @@
-"""Bring what a platform has packed to where nbgrader looks for submissions.
+"""Copies submissions from a platform's folder or zip to where nbgrader looks for them.
 
-All end up in submitted/<student>/<assignment>/<assignment>.ipynb. When they were handed in stands
-beside them in nbgrader's timestamp.txt, where the platform or nbgrader says it.
+Each becomes submitted/<student>/<assignment>/<assignment>.ipynb. If the platform or nbgrader
+says when it was handed in, the time is written to nbgrader's timestamp.txt beside it.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _BOM = b"\xef\xbb\xbf"
 class Found:
     """One notebook or script of one student.
 
-    `late` is true where the LMS says so; it does not say how late.
+    `late` is true if the LMS says so; it does not say how late.
     """
 
     student: str
     path: str  # in the folder or the zip
     late: bool = False
-    lms: str = ""  # whose file name that is: "canvas", "moodle", "gradescope", or nobody's
+    lms: str = ""  # which LMS named the file: "canvas", "moodle", "gradescope" or none
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was copied, what was left out, and what never counts beside a notebook that does."""
+    """What was copied, what was left out, and what does not count beside a notebook."""
 
     found: tuple[Found, ...]
     left_out: tuple[LeftOut, ...]
@@ -75,12 +75,12 @@ def take(
 ) -> Taken:
     """Copy the submissions of a folder or a zip to nbgrader's folder `submitted`.
 
-    `lms` names who packed them, one of `platforms.PATTERNS`. Whose they are is said by the
-    roster; where nobody is entered there, by the paths, as far as those stay the same from one
-    assignment to the next. One file of each student counts; each other one is named.
+    `lms` names the platform that packed them, one of `platforms.PATTERNS`. The roster says who
+    handed them in. If it is empty, the paths do, if they stay the same in every assignment. One
+    file of each student counts; the others are named.
 
-    What is there already and equal stays untouched, so doing it twice changes nothing. With
-    `times` the files' dates are the times of submission.
+    Files that are already there and equal stay untouched, so a second call changes nothing.
+    With `times` the files' dates are the times of submission.
     """
     with opened_source(source) as files:
         return _Import(files, submitted, assignment, times, roster or Roster(), lms).run()
@@ -88,7 +88,7 @@ def take(
 
 @dataclass(frozen=True)
 class _File:
-    """A file with who handed it in. `inside` is the part of a zip that was handed in."""
+    """A file and who handed it in. `inside` is its path in a zip that was handed in."""
 
     entry: Entry
     claim: Claim
@@ -114,7 +114,7 @@ class _File:
 
 @dataclass
 class _Import:
-    """One run over a source."""
+    """One import of a source."""
 
     files: Package
     submitted: Path
@@ -147,7 +147,7 @@ class _Import:
     # ------------------------------------------------------------ whose
 
     def _by_student(self) -> dict[str, dict[str, list[_File]]]:
-        """Student → what the platform calls who handed in → files."""
+        """Return the files by student, and then by the platform's name of the sender."""
         found: dict[str, dict[str, list[_File]]] = {}
         entries = list(self._sound())
         around = platforms.folder_around(
@@ -171,7 +171,7 @@ class _Import:
         return found
 
     def _sound(self) -> Iterator[Entry]:
-        """What is no junk and may be looked at; the rest is named."""
+        """Yield the entries that may be read and are not junk; name the refused ones."""
         for entry in self.files.entries():
             if is_junk(platforms.students_part(self.lms, entry.path)):
                 continue
@@ -194,7 +194,7 @@ class _Import:
         return platforms.gradescope(self._metadata(entries, around + gradescope.METADATA))
 
     def _metadata(self, entries: Iterable[Entry], path: str) -> dict[str, gradescope.HandIn]:
-        """What Gradescope says of its submissions, at the root of what it packs only."""
+        """Return Gradescope's metadata, which is read only at the root of its zip."""
         entry = next((entry for entry in entries if plain(entry.path) == path), None)
         try:
             if entry is None:
@@ -208,7 +208,7 @@ class _Import:
             return {}
 
     def _nameless(self, entry: Entry, path: str) -> None:
-        """Name a file that says nothing of a student, unless that is as it should be."""
+        """Report a file whose path names no student, unless that is expected."""
         if self.lms == "gradescope" and path == gradescope.METADATA:
             return
         if self.lms == "nbgrader" and path.count("/") >= 2:  # of another assignment
@@ -221,7 +221,7 @@ class _Import:
         self._leave_out(entry.path, why)
 
     def _refuse_all(self, student: str, senders: dict[str, list[_File]]) -> None:
-        """Leave out all files of several people, or folders, that come to one student."""
+        """Leave out all files if several people or folders map to one student."""
         why = f"{len(senders)} hand-ins, {listed(senders)}, are for {student}: leave one of them"
         for files in senders.values():
             for file in files:
@@ -230,7 +230,7 @@ class _Import:
     # ------------------------------------------------------------ which file
 
     def _choose(self, files: list[_File], student: str) -> _File | None:
-        """The file of a hand-in that counts; None where none does, which is said."""
+        """Return the file of a submission that counts; if none does, report it, return None."""
         looked_at = self._with_packed(files)
         work = [file for file in looked_at if file.kind in KINDS]
         if not work:
@@ -255,7 +255,7 @@ class _Import:
         return chosen[0]
 
     def _name_beside(self, file: _File, chosen: _File, student: str) -> None:
-        """Say what does not count: another notebook may be the one that was meant."""
+        """Report a file that does not count, because the student may have meant that one."""
         again = _base(file.name)[0] == _base(chosen.name)[0]
         if file.kind == chosen.kind and not again:
             self._leave_out(file.path, f"{listed([chosen.path])} counts for {student}")
@@ -263,12 +263,12 @@ class _Import:
             self.beside.append(file.path)
 
     def _level(self, file: _File) -> tuple[bool, int]:
-        """How surely a file is the work: a notebook, and called like the assignment."""
+        """Return how likely the file is the work: is it a notebook, named like the assignment?"""
         base, wanted = _base(file.name)[0], self.assignment.casefold()
         return file.kind == KINDS[0], 2 if base == wanted else int(wanted in base)
 
     def _with_packed(self, files: list[_File]) -> list[_File]:
-        """The files, and what is in their zips where there is no notebook beside these."""
+        """Return the files; if none is a notebook, also the contents of their zips."""
         if any(file.kind == KINDS[0] for file in files):
             return files
         found = [file for file in files if file.kind != PACKED]
@@ -302,7 +302,7 @@ class _Import:
             source, path = file.source, file.inside.path
         target = folder / f"{self.assignment}{file.kind}"
         changed = _copy_if_changed(source, path, self.submitted, target)
-        for other in set(KINDS) - {file.kind}:  # what was handed in before, in another form
+        for other in set(KINDS) - {file.kind}:  # an earlier submission of another kind
             (folder / f"{self.assignment}{other}").unlink(missing_ok=True)
         self._stamp(folder, time or self._told_by_nbgrader(student), changed)
         late, lms = file.claim.late, self.lms if self.lms in platforms.NAMING else ""
@@ -312,10 +312,10 @@ class _Import:
         if time is not None:
             timestamps.write(folder, time)
         elif changed:
-            timestamps.forget(folder)  # it told of the notebook before
+            timestamps.forget(folder)  # it was about the earlier notebook
 
     def _told_by_nbgrader(self, student: str) -> datetime | None:
-        """The time in nbgrader's own layout, where nbgrader wrote the file."""
+        """Return the submission time from nbgrader's own layout, if nbgrader wrote the file."""
         entry = self.stamps.get(student)
         if entry is None:
             return None
@@ -329,16 +329,16 @@ class _Import:
 
 
 def _base(name: str) -> tuple[str, int]:
-    """A file's name without its ending and the number of an attempt, and that number."""
+    """Return a file's name without its ending and attempt number, and that number."""
     stem = PurePosixPath(name).stem.casefold()
     again = _AGAIN.match(stem)
     return (again["base"], int(again["attempt"])) if again else (stem, 0)
 
 
 def _copy_if_changed(source: Package, path: str, submitted: Path, target: Path) -> bool:
-    """Copy one file without the mark that some editors put first; False where it is there."""
+    """Copy one file without its byte order mark; False if an equal copy is there already."""
     submitted.mkdir(parents=True, exist_ok=True)
-    fresh = submitted / ".fresh"  # a folder of the student's only once there is something for it
+    fresh = submitted / ".fresh"  # make the student's folder only when its file is complete
     try:
         with open(fresh, "wb") as file:
             for number, part in enumerate(source.chunks(path)):

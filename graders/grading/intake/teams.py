@@ -1,4 +1,4 @@
-"""Who works together: one submission of a team counts for each of its members."""
+"""Reads the teams of a class: one submission of a team counts for each of its members."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COLUMNS = ("student", "team")
 
 @dataclass(frozen=True)
 class Teams:
-    """Names of teams by assignment (or "*") and student."""
+    """The team names, by assignment (or "*") and student."""
 
     named: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def members(self, student: str, assignment: str) -> tuple[str, ...]:
-        """The student's team in that assignment, the student included; alone without one."""
+        """Return all members of the student's team; only the student if there is no team."""
         teams = self.named.get(assignment, self.named.get(EVERY, {}))
         team = teams.get(student)
         if not team:
@@ -32,9 +32,9 @@ class Teams:
 
 
 def read_teams(course: Path, roster: Roster) -> Teams:
-    """The teams of a class: the column `team` of the roster, and teams.csv by assignment.
+    """Return the teams of a class, from the roster's column `team` and from teams.csv.
 
-    An assignment that teams.csv names has the teams written there and no others.
+    For an assignment that teams.csv names, only its teams count.
     """
     named = {student.id: student.team for student in roster.students if student.team}
     found: dict[str, dict[str, str]] = {EVERY: named} if named else {}

@@ -1,4 +1,4 @@
-"""nbgrader's timestamp.txt beside a notebook: when it was handed in, by which penalties go."""
+"""Reads and writes nbgrader's timestamp.txt: when a notebook was handed in, for penalties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TIME = re.compile(
 
 
 def parse(text: str) -> datetime:
-    """The time in such a file, or in Gradescope's metadata; a ValueError where it is none."""
+    """Parse the time from this file or from Gradescope's metadata; ValueError if it is not one."""
     found = _TIME.match(text.strip())
     if found is None:
         raise ValueError(f"no time: {text[:LONGEST]!r}")
@@ -26,12 +26,12 @@ def parse(text: str) -> datetime:
 
 
 def write(folder: Path, time: datetime) -> None:
-    """Say beside the notebook in `folder` when it came."""
+    """Write when the notebook in `folder` was handed in."""
     seconds = "%H:%M:%S.%f" if time.microsecond else "%H:%M:%S"
     text = f"{time.astimezone(UTC):%Y-%m-%d {seconds}} UTC"
     (folder / TIMESTAMP).write_text(text, encoding="utf-8")
 
 
 def forget(folder: Path) -> None:
-    """Remove what an earlier notebook left there."""
+    """Remove the timestamp of an earlier notebook."""
     (folder / TIMESTAMP).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A notebook in a zip or a folder of its own comes to where nbgrader looks for it."""
+"""Copies a notebook out of a zip or a subfolder to where nbgrader looks for it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from graders.grading.intake.sources import (
 def bring_up(folder: Path, assignment: str) -> str:
     """Copy the only notebook below a student's folder, or in a zip there, to its top.
 
-    Returns what was done, "" where the work is at the top already or there is not just one.
-    A notebook counts before a script, and one with the assignment's name before others.
+    Returns what was done; "" if the work is already at the top or is ambiguous. A notebook
+    takes precedence over a script, and a file with the assignment's name over others.
     """
     if any(path.suffix.lower() in KINDS and path.is_file() for path in folder.glob("*")):
         return ""
@@ -43,7 +43,7 @@ def bring_up(folder: Path, assignment: str) -> str:
 
 
 def _works(folder: Path) -> Iterator[tuple[Package, str, str]]:
-    """Notebooks and scripts in folders and zips: where from, the path there, and in words."""
+    """Yield notebooks and scripts in folders and zips: source, path in it, description."""
     source = FolderSource(folder)
     for entry in source.entries():
         if entry.refused or is_junk(entry.path) or not is_students(Path(entry.path)):
@@ -55,7 +55,7 @@ def _works(folder: Path) -> Iterator[tuple[Package, str, str]]:
         try:
             inside = packed_inside(source, entry)
         except UnreadableFileError:
-            continue  # what is said of a folder without a notebook says so
+            continue  # the message about a missing notebook covers it
         for one in inside.entries():
             sound = not one.refused and not is_junk(one.path) and one.size <= MAX_FILE
             if sound and one.path.lower().endswith(KINDS):

@@ -1,1 +1,1 @@
-"""What each student has of an assignment: computed in one place, shown in many."""
+"""Computes each student's points for an assignment, for all reports, tables and pages."""

@@ -1,8 +1,8 @@
-"""The account of a student: points, what is open, and the penalty, from gradebook and rules.
+"""The account of a student: points, open marks, and the penalty, from gradebook and rules.
 
-Every total that is shown is an account's: report, tables, feedback and nbgrader's own. An account
-depends on the gradebook and the rules as they are now, and never on the order in which a
-submission was graded, extended or graded by hand.
+Every total in the report, the tables, the feedback and nbgrader's pages comes from an account.
+An account depends only on the current gradebook and rules. The order in which a submission was
+graded, extended or graded by hand makes no difference.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-DIGITS = 2  # of every total: all outputs round alike, because none of them rounds
+DIGITS = 2  # of every total: rounded here, so that no output has to round
 
 
 class Given(StrEnum):
-    """Who gave the points of a cell, if anybody did."""
+    """Who gave the points of a cell, if it has any."""
 
     JUDGE = "judge"
     HAND = "hand"
     NOT_YET = "not yet"
-    OUTDATED = "outdated"  # a person did, and another work was handed in since
+    OUTDATED = "outdated"  # a person did, and the student has handed in other work since
 
 
 class State(StrEnum):
-    """Whether there is a score."""
+    """Whether an account has a score."""
 
     GRADED = "graded"
     OPEN = "open"
@@ -36,7 +36,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Mark:
-    """The points of one grade cell. `points` is None while a person has to decide."""
+    """The points of one grade cell. `points` is None while a person has to grade it."""
 
     cell: str
     notebook: str
@@ -56,7 +56,7 @@ class Lateness:
 
     @property
     def seconds(self) -> float:
-        """What the penalty goes by."""
+        """Return the lateness in seconds on which the penalty is computed."""
         if self.due is None or self.handed_in is None:
             return 0.0
         allowed = self.extension + timedelta(days=self.free_days)
@@ -65,7 +65,7 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Account:
-    """One student and one assignment. `work` names whose submission counts, "" if there is none."""
+    """One student and one assignment. `work` is the student whose submission counts, or ""."""
 
     student: str
     name: str
@@ -73,19 +73,19 @@ class Account:
     work: str
     marks: tuple[Mark, ...]
     lateness: Lateness
-    penalties: Mapping[str, float]  # by notebook, on the points that there are
+    penalties: Mapping[str, float]  # by notebook, on the points so far
     on_roster: bool = True
     handed_in: bool = True
-    reason: str = ""  # why the judge could not grade it
+    reason: str = ""  # why the judge could not grade it, or ""
 
     @property
     def reached(self) -> float:
-        """The points that there are, before the penalty."""
+        """Return the points so far, before the penalty."""
         return total(mark.points or 0.0 for mark in self.marks)
 
     @property
     def penalty(self) -> float:
-        """What being late costs."""
+        """Return the penalty for lateness, in points."""
         return total(self.penalties.values())
 
     @property
@@ -94,7 +94,7 @@ class Account:
 
     @property
     def open(self) -> tuple[Mark, ...]:
-        """The marks that wait for a person."""
+        """Return the marks that a person has to give."""
         return tuple(mark for mark in self.marks if mark.points is None)
 
     @property
@@ -105,17 +105,17 @@ class Account:
 
     @property
     def so_far(self) -> float:
-        """The points that there are, less the penalty."""
+        """Return the points so far, minus the penalty."""
         return round(max(0.0, self.reached - self.penalty), DIGITS)
 
     @property
     def score(self) -> float | None:
-        """The total; None where a mark is open or nothing was handed in."""
+        """Return the total; None if a mark is open or nothing was handed in."""
         return self.so_far if self.state is State.GRADED else None
 
     @property
     def waits_for(self) -> str:
-        """What a person has to grade, and what has to be graded once more."""
+        """Return what a person has to grade, and what has to be graded again."""
         fresh = [mark.cell for mark in self.open if mark.given is Given.NOT_YET]
         again = [mark.cell for mark in self.open if mark.given is Given.OUTDATED]
         said = [f"not graded yet: {', '.join(fresh)}"] if fresh else []
@@ -124,26 +124,26 @@ class Account:
         return "; ".join(said)
 
     def mark(self, cell: str, notebook: str) -> Mark | None:
-        """The mark of the cell with nbgrader's name `cell`."""
+        """Return the mark of the cell with nbgrader's name `cell`."""
         known = (mark for mark in self.marks if (mark.cell, mark.notebook) == (cell, notebook))
         return next(known, None)
 
 
 def total(points: Iterable[float]) -> float:
-    """The sum of some points, without what floats add."""
+    """Return the sum of some points, rounded to remove floating-point error."""
     return round(math.fsum(points), DIGITS)
 
 
 def told(points: float | None) -> str:
-    """Points as every table shows them; "" where there are none yet."""
+    """Return points as text for every table; "" if there are none yet."""
     return "" if points is None else f"{round(points, DIGITS):.10g}"
 
 
 def mark_of(grade: Any, notebook: str) -> Mark:
-    """What a row of the gradebook says of one cell.
+    """Return the mark of one cell from its row in the gradebook.
 
-    nbgrader asks for a person where a cell has points by hand and was graded again, and
-    `SaveGrades` keeps that wish only where another work was handed in.
+    nbgrader asks for a person if a cell with points by hand is graded again. `SaveGrades`
+    keeps that request only if the student handed in other work.
     """
     cell, most = str(grade.cell.name), float(grade.cell.max_score)
     by_hand = grade.manual_score is not None
@@ -155,7 +155,7 @@ def mark_of(grade: Any, notebook: str) -> Mark:
 
 
 def points_by_notebook(marks: Iterable[Mark]) -> Mapping[str, float]:
-    """The points that there are, by notebook: nbgrader's penalties go by these."""
+    """Return the points so far by notebook, because nbgrader's penalties use these."""
     found: dict[str, list[float]] = {}
     for mark in marks:
         found.setdefault(mark.notebook, []).append(mark.points or 0.0)

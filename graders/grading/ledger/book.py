@@ -37,22 +37,22 @@ from graders.grading.ledger.terms import ClassTerms, HandedIn, counting
 
 @dataclass(frozen=True)
 class _OwnWork:
-    """What the gradebook has of one student's own submission."""
+    """One student's own submission, as it is in the gradebook."""
 
     handed_in: HandedIn
     marks: tuple[Mark, ...]
 
 
 class Ledger:
-    """Reads accounts from a gradebook that is open, under the terms of the class."""
+    """Reads accounts from an open gradebook, under the terms of the class."""
 
     def __init__(self, gradebook: Gradebook, terms: ClassTerms) -> None:
         self._gradebook, self.terms = gradebook, terms
 
     def accounts(self, assignment: str, students: Sequence[str] = ()) -> list[Account]:
-        """Everybody's account of one assignment, or those of some, in the order of the names.
+        """Return the accounts of one assignment, sorted by name: all of them, or `students`'.
 
-        Everybody is who is on the roster or in the gradebook, and who handed in.
+        All students are those on the roster, in the gradebook, or with a submission.
         """
         found = self._submissions(assignment, students)
         unread = Finished(self.terms.course, assignment).ungraded()
@@ -64,7 +64,7 @@ class Ledger:
     def settle(self, assignment: str, students: Sequence[str] = ()) -> None:
         """Write the penalties where nbgrader's own pages and tables read them.
 
-        What changed since the last time is logged, where everybody's accounts are settled.
+        If all accounts are settled, the changes since the last time are logged.
         """
         accounts = {a.student: a for a in self.accounts(assignment, students)}
         for submission in gradebooks.submissions(self._gradebook, assignment, students):
@@ -109,7 +109,7 @@ class Ledger:
         return replace(account, reason=reason, penalties=self._penalties(account))
 
     def _penalties(self, account: Account) -> dict[str, float]:
-        """What lateness costs, by notebook."""
+        """Return the penalty for lateness, by notebook."""
         seconds = account.lateness.seconds
         by_notebook = points_by_notebook(account.marks)
         return {
@@ -127,7 +127,7 @@ class Ledger:
     # ------------------------------------------------------------ what the gradebook says
 
     def _submissions(self, assignment: str, students: Sequence[str]) -> dict[str, _OwnWork]:
-        """The submissions of these students and their teams, by student; those that came."""
+        """Return the submissions that these students and their teams handed in, by student."""
         members = self.terms.teams.members
         wanted = {one for student in students for one in members(student, assignment)}
         came = self._came(assignment)
@@ -145,7 +145,7 @@ class Ledger:
 
     @staticmethod
     def _has_come(row: Any, marks: Iterable[Mark], came: set[str]) -> bool:
-        """An extension makes a row of the gradebook, too, for whom nothing has come."""
+        """Whether the row has a submission: an extension alone also makes a row."""
         graded = any(mark.given is not Given.NOT_YET for mark in marks)
         return row.timestamp is not None or graded or row.student_id in came
 
@@ -163,7 +163,7 @@ class Ledger:
         return HandedIn(row.student_id, assignment, row.timestamp, due, extension)
 
     def _of(self, student: str, work: HandedIn) -> HandedIn:
-        """A team's work with the extension of one of its members."""
+        """Return a team's work with this member's own extension."""
         if student == work.student:
             return work
         own = self._extensions.get((student, work.assignment))
@@ -172,7 +172,7 @@ class Ledger:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """Student → name, of everybody in the gradebook and on the roster."""
+        """Return the name of each student in the gradebook or on the roster."""
         found = {}
         for student in self._gradebook.db.query(Student):
             found[student.id] = f"{student.first_name or ''} {student.last_name or ''}".strip()
@@ -194,7 +194,7 @@ class Ledger:
 
     @cached_property
     def _all_works(self) -> dict[tuple[str, str], HandedIn]:
-        """Whatever came with its time, of all assignments: late days are for a whole term."""
+        """Return all submissions of all assignments, because late days are for the whole term."""
         rows = self._gradebook.db.query(
             SubmittedAssignment.student_id,
             Assignment.name,
@@ -209,7 +209,7 @@ class Ledger:
         return works
 
     def _works(self, student: str) -> list[HandedIn]:
-        """The works that count for a student, with the student's own extensions."""
+        """Return the works that count for a student, with the student's own extensions."""
         found = []
         for name in {assignment for _, assignment in self._all_works}:
             team = self.terms.teams.members(student, name)
@@ -220,7 +220,7 @@ class Ledger:
         return found
 
     def _empty(self, assignment: str) -> tuple[Mark, ...]:
-        """The marks of a work that nobody has graded."""
+        """Return the marks of a work that is not graded yet."""
         cells = []
         for kind in (GradeCell, TaskCell):
             rows = (

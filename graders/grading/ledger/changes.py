@@ -1,7 +1,7 @@
-"""A log of each mark that changed, with the reason: from one reading of the accounts to the next.
+"""Logs each mark that changed between two readings of the accounts, with the reason.
 
-Marks change in many places: grading, formgrader, the rules. So nothing is logged where it
-happens; the accounts are compared with those that were read last.
+Marks change in many places: grading, formgrader, the rules. So the change is not logged where it
+happens. Instead the accounts are compared with the previous ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OTHER_POINTS = "the points before the penalty changed"
 
 @dataclass(frozen=True)
 class Change:
-    """A mark, or the penalty where `cell` is "penalty", before and after; None while it is open."""
+    """A mark (or the penalty, if `cell` is "penalty") before and after; None while it is open."""
 
     time: str
     student: str
@@ -38,7 +38,7 @@ class Change:
 
 
 class ChangeLog:
-    """What was read last of an assignment's accounts, and the log of its changes."""
+    """The last reading of an assignment's accounts, and the log of its changes."""
 
     def __init__(self, course: Path, assignment: str) -> None:
         folder = course / ".tilewise" / "ledger"
@@ -46,7 +46,7 @@ class ChangeLog:
         self.log = folder / f"{assignment}.log.jsonl"
 
     def note(self, accounts: Iterable[Account], works: Mapping[str, str]) -> None:
-        """Log what changed since the last time. `works` are digests of the works, by student."""
+        """Log what changed since the last reading. `works` has a digest of each student's work."""
         before = read_json(self._known)
         now = dict(before)
         lines = []
@@ -68,7 +68,7 @@ class ChangeLog:
 
 
 def read_changes(course: Path, assignment: str) -> Iterator[Change]:
-    """The log of an assignment, the oldest change first; a damaged line is left out."""
+    """Yield the log of an assignment, the oldest change first; skip damaged lines."""
     try:
         lines = ChangeLog(course, assignment).log.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -81,7 +81,7 @@ def read_changes(course: Path, assignment: str) -> Iterator[Change]:
 
 
 def _state(account: Account, work: str) -> dict[str, Any]:
-    """What is kept of an account that somebody has handed in for; {} before that."""
+    """Return what is stored of an account; {} if nothing was handed in."""
     if account.state is State.NOTHING:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Which work of a student was graded last: points that a person gave are for that work."""
+"""Remembers which work of a student was graded last: points given by hand are for that work."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from graders.grading.atomic_files import read_json, write_atomically
 
 
 class SeenWorks:
-    """The work of each student that was graded last, by its digest, for one notebook."""
+    """The digest of each student's last graded work, for one notebook."""
 
     def __init__(self, course: Path, assignment: str, notebook: str) -> None:
         self._folder = course / ".tilewise" / "works" / assignment / notebook
 
     def get(self, student: str) -> str:
-        """The digest; "" where nothing was graded yet."""
+        """Return the digest; "" if nothing was graded yet."""
         return str(read_json(self._path(student)).get("digest", ""))
 
     def put(self, student: str, digest: str) -> None:
-        """Remember the digest of the work that is graded now."""
+        """Store the digest of the work that is being graded."""
         if self.get(student) != digest:
             write_atomically(self._path(student), {"digest": digest})
 
@@ -31,16 +31,16 @@ class SeenWorks:
 
 
 def works_of(course: Path, assignment: str, student: str) -> str:
-    """The digests of all notebooks of a student's work."""
+    """Return the digests of all notebooks of a student's work."""
     place = course / ".tilewise" / "works" / assignment
     notebooks = sorted(path.name for path in place.glob("*") if path.is_dir())
     return " ".join(SeenWorks(course, assignment, name).get(student) for name in notebooks)
 
 
 def digest_of_work(notebook: NotebookNode) -> str:
-    """A digest of what the student wrote in a mended notebook.
+    """Return a digest of what the student wrote in a fixed notebook.
 
-    Grade cells are the instructor's: a changed test is no other work.
+    It leaves out grade cells: they are the instructor's, and a changed test is not new work.
     """
     cells = []
     for cell in notebook.cells:

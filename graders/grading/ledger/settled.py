@@ -1,4 +1,4 @@
-"""Bring the gradebook in line with the rules, so that nbgrader's own pages say the same."""
+"""Updates the gradebook from the rules, so that nbgrader's own pages agree with ours."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from graders.grading.ledger.terms import terms_of
 
 @contextmanager
 def ledger_of(course: Path, config: Any, *assignments: str) -> Iterator[Ledger]:
-    """The ledger of a class whose gradebook knows these assignments, after it was settled."""
+    """Open and settle the ledger of a class whose gradebook has these assignments."""
     database = str(config.CourseDirectory.db_url)
     with opened(database, *assignments):
-        pass  # whatever is wrong with it is said first
+        pass  # report its error first
     settle(course, config, assignments)
     with opened(database, *assignments) as gradebook:
         yield Ledger(gradebook, terms_of(course, config))
@@ -41,6 +41,6 @@ def settle(course: Path, config: Any, assignments: Sequence[str]) -> None:
 
 
 def due_dates(config: Any) -> dict[str, datetime | None]:
-    """When each assignment of the gradebook is due, in UTC."""
+    """Return when each assignment in the gradebook is due, in UTC."""
     with opened(str(config.CourseDirectory.db_url)) as gradebook:
         return {assignment.name: assignment.duedate for assignment in gradebook.assignments}

@@ -1,4 +1,4 @@
-"""The terms of a class: who works together, when work is due, and what being late costs."""
+"""The terms of a class: its teams, due dates, and penalties for lateness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class HandedIn:
-    """When one student handed in one assignment. `time` is None where nobody knows it."""
+    """When one student handed in one assignment. `time` is None if it is unknown."""
 
     student: str
     assignment: str
@@ -29,7 +29,7 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class ClassTerms:
-    """Roster, teams and rules of the class in `course`, and nbgrader's settings for lateness."""
+    """The roster, teams and rules of the class in `course`, and nbgrader's lateness settings."""
 
     course: Path
     roster: Roster
@@ -40,7 +40,7 @@ class ClassTerms:
     _granted: dict[str, dict[str, timedelta]] = field(repr=False, default_factory=dict)
 
     def penalty(self, student: str, points: float, seconds_late: float) -> float:
-        """What lateness costs of these points: by the rules, else by nbgrader's plugin."""
+        """Return the penalty for lateness, by the rules, else by nbgrader's plugin."""
         if seconds_late <= 0:
             return 0.0
         late = self.rules.late
@@ -58,9 +58,9 @@ class ClassTerms:
         return float(found or 0.0)
 
     def extension(self, student: str, assignment: str, in_gradebook: timedelta | None) -> timedelta:
-        """The student's extension: what the rules say, else what somebody gave in formgrader.
+        """Return the student's extension: from the rules, else the one given in formgrader.
 
-        What the rules had granted and no longer say does not count.
+        An extension that the rules once granted and no longer contain does not count.
         """
         if student in self.rules.extensions:
             return self.rules.more_time(student, assignment)
@@ -72,7 +72,7 @@ class ClassTerms:
         return in_gradebook
 
     def free_days(self, works: Iterable[HandedIn]) -> Mapping[str, int]:
-        """How many late days of a student each assignment takes: those due first come first.
+        """Return how many late days each assignment uses, in the order of the due dates.
 
         `works` are the works that count for that student.
         """
@@ -89,7 +89,7 @@ class ClassTerms:
 
 
 def terms_of(course: Path, config: Any = None, parent: Any = None) -> ClassTerms:
-    """The terms that the files of a class say now; a GraderError where one of them is wrong."""
+    """Read the terms from the files of a class; GraderError if one of them has an error."""
     roster = read_roster(course)
     return ClassTerms(
         course, roster, read_rules(course), read_teams(course, roster), config, parent
@@ -97,7 +97,7 @@ def terms_of(course: Path, config: Any = None, parent: Any = None) -> ClassTerms
 
 
 def counting(works: Sequence[HandedIn]) -> HandedIn | None:
-    """Of the works of a team the one that counts: the last one; None where there is none."""
+    """Return the work of a team that counts, which is the last one; None without works."""
     known = datetime.min.replace(tzinfo=UTC)
 
     def when(work: HandedIn) -> tuple[datetime, str]:

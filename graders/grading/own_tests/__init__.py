@@ -1,1 +1,1 @@
-"""An instructor's own nbgrader tests: cells that are executed, in a jail, as nbgrader does it."""
+"""An instructor's own nbgrader tests: their cells are executed in a jail, as nbgrader does."""

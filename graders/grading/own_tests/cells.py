@@ -1,4 +1,4 @@
-"""Which cells of a notebook the judge grades, and which are an instructor's own tests."""
+"""Finds the cells of a notebook that the judge grades, and an instructor's own tests."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
 def label(cell: NotebookNode) -> Mapping[str, Any]:
-    """nbgrader's metadata of a cell; empty where it has none."""
+    """Return nbgrader's metadata of a cell; empty if it has none."""
     found = cell.metadata.get("nbgrader")
     return found if isinstance(found, Mapping) else {}
 
 
 def judged_exercises(cells: Iterable[tuple[str, str]]) -> list[str]:
-    """The exercises that the judge grades, of (nbgrader's id, text) of grade cells, in order."""
+    """Return the exercises that the judge grades; `cells` are (nbgrader's id, text), in order."""
     names = [name for name, text in cells if is_judged(name, text) and name.endswith(PUBLIC)]
     return [name.removesuffix(PUBLIC) for name in names]
 
 
 def is_judged(name: str, text: str) -> bool:
-    """Whether the judge gives the points of the grade cell of this id and text."""
+    """Whether the judge gives the points of the grade cell with this id and text."""
     if _CALL not in text or not name.endswith((PUBLIC, HIDDEN)):
         return False
     return name.removesuffix(PUBLIC).removesuffix(HIDDEN) in discovery.exercises()
 
 
 def is_test(cell: NotebookNode) -> bool:
-    """Whether nbgrader grades the cell by what happens when it is executed."""
+    """Whether nbgrader grades the cell by executing it."""
     found = label(cell)
     return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
 
 
 def own_test(cell: NotebookNode) -> str:
-    """What an instructor's own test in this cell executes; "" where there is none."""
+    """Return the code of the instructor's own test in this cell; "" if there is none."""
     return own_part(label(cell).get("grade_id", ""), cell.source) if is_test(cell) else ""
 
 
 def own_part(name: str, text: str) -> str:
-    """What of a test's text an instructor has written; "" where all of it is the judge's."""
+    """Return the part of a test that the instructor wrote; "" if all of it is the judge's."""
     if not is_judged(name, text):
         return text
     rest = _OUR_LINES.sub("", text)
@@ -61,7 +61,7 @@ def own_part(name: str, text: str) -> str:
 
 
 def runnable(text: str) -> bool:
-    """Whether a test can be executed apart from the judge, whose call is tied into no line."""
+    """Whether a test can run without the judge: no line combines the judge's call with others."""
     return _CALL not in text
 
 
@@ -71,7 +71,7 @@ def hides(text: str) -> bool:
 
 
 def is_hidden_line(text: str, number: int) -> bool:
-    """Whether the line of this number, from 1, is among the hidden tests."""
+    """Whether the line with this number, from 1, belongs to the hidden tests."""
     hidden = False
     for line in text.split("\n")[:number]:
         hidden = (hidden or BEGIN_HIDDEN in line) and END_HIDDEN not in line

@@ -1,6 +1,6 @@
-"""Executes one cell after the other in a fork, and reads what they put out, with limits.
+"""Executes cells one after the other in a fork, and reads their outputs, with limits.
 
-A submission in the same interpreter can send anything, so nothing of it is believed.
+A submission in the same interpreter can send anything, so its outputs are not trusted.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 from graders.judge.jail import jail
 
-CELL_SECONDS = 30.0  # of the processor, for one cell; then it is interrupted, as in nbgrader
-TOTAL_SECONDS = 300.0  # of the processor, for a notebook
-PATIENCE = 3.0  # times as long may pass: a machine can have too much to do
+CELL_SECONDS = 30.0  # of CPU time, for one cell; then it is interrupted, as in nbgrader
+TOTAL_SECONDS = 300.0  # of CPU time, for a notebook
+PATIENCE = 3.0  # wall-clock limits are this many times longer, for busy machines
 GRACE_SECONDS = 5.0  # for a cell that was interrupted
-ANSWER_BYTES = 8 << 20  # of one cell, with two pictures or so
+ANSWER_BYTES = 8 << 20  # of one cell: enough for about two pictures
 SCRATCH_BYTES, SCRATCH_FILES = 256 << 20, 5_000  # what cells may write
 THREADS = 200
 _TICK = 0.1
@@ -33,7 +33,7 @@ _TICK = 0.1
 class SessionCell:
     """A code cell to execute. `number` is its place in the notebook, from 0.
 
-    `kept`: its outputs are wanted.
+    `kept`: its outputs are returned.
     """
 
     number: int
@@ -44,7 +44,7 @@ class SessionCell:
 
 @dataclass(frozen=True)
 class Ran:
-    """What one cell put out, as a stranger sends it, and in which of its lines it failed.
+    """One cell's outputs, which are untrusted, and the line in which it failed.
 
     `timed_out`: after how many seconds it was interrupted, if it was.
     """
@@ -56,7 +56,7 @@ class Ran:
 
 @dataclass
 class Executed:
-    """The cells that were executed to their end, and why those after them were not."""
+    """The cells that were executed completely, and why the later ones were not."""
 
     ran: dict[int, Ran] = field(default_factory=dict)
     reason: str = ""
@@ -68,20 +68,20 @@ class _Stopped(Exception):  # noqa: N818 - no error of ours
 
 @dataclass(frozen=True)
 class SessionLimits:
-    """Seconds of the processor for one cell, and for all cells of a notebook."""
+    """The limits of CPU time, in seconds, for one cell and for all cells of a notebook."""
 
     cell: float
     total: float
 
     @classmethod
     def of(cls, cell: float | None) -> SessionLimits:
-        """The usual ones, or ten cells of that length."""
+        """Return the default limits, or `cell` seconds for one cell and ten times that for all."""
         return cls(CELL_SECONDS, TOTAL_SECONDS) if cell is None else cls(cell, 10 * cell)
 
 
 @dataclass
 class Fork:
-    """A process that executes one notebook: what was read of it, and what it has used."""
+    """A process that executes one notebook: the bytes read from it and the time it has used."""
 
     channel: socket.socket
     handle: int
@@ -94,7 +94,7 @@ class Fork:
         self.channel.settimeout(GRACE_SECONDS)
 
     def used(self) -> float:
-        """Seconds of the processor so far, or of the clock where that says more."""
+        """Return the seconds used so far: of CPU time, or of the clock if that is more."""
         waited = (time.monotonic() - self._started) / PATIENCE
         spent = jail.cpu_seconds(self.pid)
         return max(waited, spent if spent < float("inf") else 0.0)
@@ -113,7 +113,7 @@ class Fork:
         self.channel.sendall(json.dumps(message).encode() + b"\n")
 
     def line(self) -> bytes | None:
-        """The next line, None where it is not there within a tick. Raises _Stopped at the end."""
+        """Return the next line; None if none comes within a tick. Raises _Stopped at the end."""
         if b"\n" not in self._unread:
             channel = self.channel.fileno()
             ready, _, _ = select.select([channel, self.handle], [], [], _TICK)
@@ -136,7 +136,7 @@ class Fork:
 def execute(fork: Fork, cells: Sequence[SessionCell], size: int, limits: SessionLimits) -> Executed:
     """Execute the cells in order, until one of them ends the process or has to be stopped.
 
-    `size`: how many bytes the files of the assignment hold.
+    `size`: the size of the assignment's files, in bytes.
     """
     outcome = Executed()
     for cell in cells:
@@ -159,7 +159,7 @@ def _execute_one(fork: Fork, cell: SessionCell, size: int, limits: SessionLimits
     received, clock = 0, _Clock(fork, limits)
     while received <= ANSWER_BYTES:
         line = fork.line()
-        if clock.ticked():  # whatever it sends, and however slowly
+        if clock.ticked():  # even if it keeps sending, or sends slowly
             clock.look()
             _refuse_full(fork.scratch, size)
         if line is None:
@@ -179,7 +179,7 @@ def _execute_one(fork: Fork, cell: SessionCell, size: int, limits: SessionLimits
 
 
 class _Clock:
-    """Interrupts a cell that takes too long, and gives up where that does not help."""
+    """Interrupts a cell that takes too long, and ends the session if that does not help."""
 
     def __init__(self, fork: Fork, limits: SessionLimits) -> None:
         self._fork, self._limits, self._began = fork, limits, fork.used()
@@ -187,14 +187,14 @@ class _Clock:
         self._next_look = 0.0
 
     def ticked(self) -> bool:
-        """Whether it is time to look again."""
+        """Whether it is time to check the limits again."""
         now = time.monotonic()
         due = now >= self._next_look
         self._next_look = now + _TICK if due else self._next_look
         return due
 
     def look(self) -> None:
-        """Raises _Stopped where the session has to end."""
+        """Check the limits; raise _Stopped if the session has to end."""
         used = self._fork.used()
         if self._fork.threads() > THREADS:
             raise _Stopped(f"it started more than {THREADS} threads")
@@ -210,7 +210,7 @@ class _Clock:
 
 
 def _refuse_full(scratch: Path, size: int) -> None:
-    """Stop what writes without end. Links are not followed."""
+    """Raise _Stopped if the cells have written too much. Links are not followed."""
     count = -size
     for number, path in enumerate(_beneath(scratch)):
         with contextlib.suppress(OSError):

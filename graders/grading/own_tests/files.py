@@ -1,4 +1,4 @@
-"""What own tests depend on besides the notebook: the files beside it, and what executes them."""
+"""Handles what own tests need besides the notebook: the files beside it, and our programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTEBOOK = ".ipynb"
 
 
 def beside(folder: Path, without: Collection[str] = ()) -> Iterator[Path]:
-    """The ordinary files beneath a folder that are no notebooks; links are not followed."""
+    """Yield the regular files below a folder, except notebooks; links are not followed."""
     for where, folders, names in os.walk(folder):
         folders.sort()
         for path in (Path(where, name) for name in sorted(names)):
@@ -29,7 +29,7 @@ def beside(folder: Path, without: Collection[str] = ()) -> Iterator[Path]:
 
 
 def copy(folder: Path, target: Path, without: Collection[str] = ()) -> None:
-    """Make the files beside the notebook in `target` those of `folder`."""
+    """Replace the files beside the notebook in `target` by those of `folder`."""
     for path in beside(target, without):
         path.unlink()
     for path in beside(folder, without):
@@ -39,7 +39,7 @@ def copy(folder: Path, target: Path, without: Collection[str] = ()) -> None:
 
 
 def digest(*folders: Path) -> str:
-    """A digest of the files beneath the folders, and of the programs that execute tests."""
+    """Return a digest of the files below the folders, and of the programs that execute tests."""
     found = hashlib.sha256(f"{_programs()} {judge_version()} {version('ipython')}".encode())
     for number, folder in enumerate(folders):
         for path in beside(folder):

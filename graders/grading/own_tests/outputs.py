@@ -1,4 +1,4 @@
-"""From what a test cell put out to what stands in the notebook, and to its points."""
+"""Turns a test cell's outputs into its points, and into what the notebook shows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ LONGEST = 20_000  # characters of one output
 MOST = 200  # outputs of a cell
 LONGEST_PICTURE = 2_000_000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_NUMPY = re.compile(r"np\.\w+\((.*)\)\Z")  # how NumPy shows a single number
+_NUMPY = re.compile(r"np\.\w+\((.*)\)\Z")  # NumPy's repr of a single number
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
 OPEN = "This could not be graded yet. It is not a zero: your instructor looks at it."
 
 
 def settle(cell: NotebookNode, ran: Ran | None, reason: str) -> str:
-    """Write a test's outputs into its cell, so that nbgrader reads the points off them.
+    """Write a test's outputs into its cell, where nbgrader reads the points from them.
 
-    Returns why it has no points, "" when it has. As in nbgrader an error is 0, a number is partial
-    credit, anything else is full marks; what a warning says on stderr costs nothing.
+    Returns why it has no points, or "". As in nbgrader, an error gives 0, a number is partial
+    credit, and anything else gives full marks; warnings on stderr cost no points.
     """
     if ran is None:
         cell.outputs = [text_output(OPEN)]
@@ -49,12 +49,12 @@ def settle(cell: NotebookNode, ran: Ran | None, reason: str) -> str:
 
 
 def shown(ran: Ran) -> list[NotebookNode]:
-    """The outputs of an answer that a person grades."""
+    """Return the outputs of an answer that a person grades."""
     return list(_shown(ran.outputs, pictures=True))
 
 
 def _number(outputs: Iterable[Mapping[str, Any]]) -> float | None:
-    """The number that the last line of a cell gives; None where it gives none."""
+    """Return the number that is the value of a cell's last line; None if there is none."""
     for output in outputs:
         if output.get("output_type") == "execute_result":
             text = _text(output)
@@ -73,14 +73,14 @@ def _text(output: Mapping[str, Any]) -> str:
 
 
 def _shown(outputs: Iterable[Mapping[str, Any]], pictures: bool) -> Iterator[NotebookNode]:
-    """What may stand in a notebook: plain text of bounded length, and pictures if asked for."""
+    """Yield outputs that are safe in a notebook: short plain text, and pictures if requested."""
     left, failed = 5 * LONGEST, False
     for number, output in enumerate(outputs):
         kind = output.get("output_type")
         if failed or (number >= MOST and kind != "error"):
             continue
         if kind == "error":
-            failed = True  # nothing that follows changes the points
+            failed = True  # later outputs do not change the points
             lines = output.get("traceback")
             trace = lines if isinstance(lines, list) else []
             yield _error(_plain(output.get("ename")), _plain(output.get("evalue")), trace)

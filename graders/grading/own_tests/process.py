@@ -1,7 +1,7 @@
-"""Main of the warm process whose forks execute notebooks: one jailed fork for each submission.
+"""Main of the warm process whose forks execute notebooks: one jailed fork per submission.
 
-It holds no secret: no exercise, hidden case or solution is imported here, and a test's text comes
-to a fork when it is that test's turn. Started by `session` as a script with a JSON configuration.
+It contains no secrets: it imports no exercise, hidden case or solution, and a fork gets a test's
+text just before it executes it. `session` starts it as a script with a JSON configuration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
     try:
         _import(config["preload"])
         warm = _SessionForks(config, control)
-    except Exception as error:  # whatever it is, the command must hear of it in one line
+    except Exception as error:  # report any error to the command in one line
         said = {"error": f"{type(error).__name__}: {error}"}
         control.send(json.dumps(said).encode()[:MESSAGE_BYTES])
         return
@@ -43,9 +43,9 @@ def main() -> None:
 
 
 def _import(names: Iterable[str]) -> None:
-    """Import once, and not in each fork, what the notebook mentions.
+    """Import the libraries that the notebook mentions, once for all forks.
 
-    What is missing here fails in the cell that imports it.
+    If one is missing, the cell that imports it fails.
     """
     for name in names:
         with contextlib.suppress(ImportError):
@@ -59,7 +59,7 @@ def _import(names: Iterable[str]) -> None:
 
 
 class _SessionForks:
-    """Serves one submission after the other until the command closes its end."""
+    """Serves one submission after the other, until the command closes the channel."""
 
     def __init__(self, config: dict[str, Any], control: socket.socket) -> None:
         from graders.grading.own_tests import shell
@@ -73,7 +73,7 @@ class _SessionForks:
         if os.getuid() == 0 and not _everybody_may_read(
             (root / "triton_util", self._scratch.parent, *_python())
         ):
-            without.add("user")  # another user could import nothing; Landlock keeps the rest
+            without.add("user")  # another user could not import; Landlock protects the rest
         self._jail = Jail("session", [root / "triton_util"], self._scratch, without)
         self._shell_module = shell
         self._shell = shell.make(config["profile"])
@@ -97,7 +97,7 @@ class _SessionForks:
             self._watch(pid)
 
     def _give_scratch(self) -> None:
-        """Let the fork's user own the files."""
+        """Make the fork's user the owner of the files."""
         if self._jail.uid is None:
             return
         for folder, _, names in os.walk(self._scratch):
@@ -105,7 +105,7 @@ class _SessionForks:
                 os.chown(path, self._jail.uid, self._jail.uid, follow_symlinks=False)
 
     def _watch(self, pid: int) -> None:
-        """Hand out a handle of the fork, and wait for its end; it ends with the command, too."""
+        """Send a handle of the fork, and wait until it ends; it also ends with the command."""
         handle = os.pidfd_open(pid)
         try:
             socket.send_fds(self._control, [json.dumps(pid).encode()], [handle])
@@ -120,11 +120,11 @@ class _SessionForks:
         self._control.send(json.dumps(status).encode())
 
     def _work(self, message: bytes, descriptors: list[int], parent: int) -> None:
-        """What a fork does."""
+        """Execute one notebook, in a fork."""
         limits = json.loads(message)
-        os.dup2(1, 2)  # both are the bit bucket
+        os.dup2(1, 2)  # both are /dev/null
         os.chdir(self._scratch)
-        sys.path.insert(0, "")  # as in a notebook: modules beside it
+        sys.path.insert(0, "")  # as in a notebook: modules beside it can be imported
         self._jail.settle(limits["cpu_seconds"], limits["memory_bytes"], parent, descriptors)
         self._jail.seal()
         self._shell_module.serve(descriptors[0], self._shell)
@@ -137,7 +137,7 @@ def _python() -> list[Path]:
 
 
 def _everybody_may_read(folders: Iterable[Path]) -> bool:
-    """Whether a user without rights gets into the folders."""
+    """Whether a user without rights can read the folders."""
     needed = stat.S_IROTH | stat.S_IXOTH
     return all(
         folder.stat().st_mode & needed == needed

@@ -19,10 +19,10 @@ PYTHON = "python"
 
 @dataclass
 class OwnMarks:
-    """What became of the own tests, by nbgrader's id of the cell.
+    """The results of own tests, by nbgrader's id of the cell.
 
-    `settled` have their points in their outputs, `reasons` say why there are none, `notes` are for
-    the feedback page.
+    Cells in `settled` have their points in their outputs, `reasons` say why others have none,
+    and `notes` are for the feedback page.
     """
 
     settled: set[str] = field(default_factory=set)
@@ -31,7 +31,7 @@ class OwnMarks:
 
 
 def run(notebook: NotebookNode, beside: Path | None, cell_seconds: float | None = None) -> OwnMarks:
-    """Execute the notebook if it has own tests; the outputs of all other cells are left alone."""
+    """Execute the notebook if it has own tests; other cells keep their outputs."""
     marks = OwnMarks()
     tests = {n: text for n, c in enumerate(notebook.cells) if (text := own_test(c))}
     if not tests:
@@ -53,7 +53,7 @@ def run(notebook: NotebookNode, beside: Path | None, cell_seconds: float | None 
 
 
 def _by_hand(cell: NotebookNode) -> bool:
-    """Whether a person grades the cell and wants to see what it puts out."""
+    """Whether a person grades the cell and needs its outputs."""
     return bool(label(cell).get("grade") and label(cell).get("solution"))
 
 
@@ -66,7 +66,7 @@ def _outcome(
     beside: Path | None,
     cell_seconds: float | None,
 ) -> tuple[Executed, str]:
-    """What was executed, and why the rest was not."""
+    """Return which cells were executed, and why the others were not."""
     last = max(tests)
     cells = [
         SessionCell(
@@ -87,7 +87,7 @@ def _outcome(
 
 
 def _language(notebook: NotebookNode) -> str:
-    """Why the notebook's language cannot be run here; "" where it is Python."""
+    """Return why the notebook's language cannot run here; "" if it is Python."""
     kernel = notebook.metadata.get("kernelspec", {})
     language = str(kernel.get("language") or "") or _of_kernel(str(kernel.get("name", "")))
     if language.casefold() == PYTHON:
@@ -104,7 +104,7 @@ def _of_kernel(name: str) -> str:
 
 def _settle(cell: NotebookNode, ran: Ran | None, reason: str, free: bool, marks: OwnMarks) -> None:
     name = label(cell)["grade_id"]
-    before = cell.outputs  # the judge's, in a cell that has its call, too
+    before = cell.outputs  # the judge's, if the cell also calls it
     why = outputs.settle(cell, ran, reason)
     if why:
         marks.reasons[name] = why
@@ -112,7 +112,7 @@ def _settle(cell: NotebookNode, ran: Ran | None, reason: str, free: bool, marks:
         marks.settled.add(name)
     failed = any(output.output_type == "error" for output in cell.outputs)
     if before and not why and not failed:
-        cell.outputs, free = before, True  # a page may tell what the judge says
+        cell.outputs, free = before, True  # the page may show the judge's outputs
     elif before and failed:
         cell.outputs += [output for output in before if output.output_type == "stream"]
     marks.notes[name] = telling.note(ran.line if ran else None, free, bool(why))

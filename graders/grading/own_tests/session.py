@@ -1,7 +1,7 @@
 """Executes the cells of a submission in a jailed process, as nbgrader's `Execute` does in a kernel.
 
-The text of a cell is sent when it is that cell's turn. Outputs are read here, with limits of size
-and time, and never believed: a submission in the same interpreter can send any.
+The text of a cell is sent just before it is executed. Outputs are read here, with limits on size
+and time. They are not trusted, because a submission in the same interpreter can send anything.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from graders.judge.sandbox.starting import broken, last_line, worker_environment
 START_SECONDS = 120.0
 MEMORY_BYTES = 3 << 30
 BESIDE_BYTES = 512 << 20  # of the files beside a notebook
-WITHOUT: tuple[str, ...] = ()  # layers of the jail that tests leave out
+WITHOUT: tuple[str, ...] = ()  # layers of the jail that our tests switch off
 _MESSAGE_BYTES = 1 << 16
 _ROOT = Path(__file__).resolve().parents[3]
 _PROCESS = Path(__file__).with_name("process.py")
-# What takes long to import, and is so before a fork where a notebook mentions it.
+# Slow to import: imported before the fork if a notebook mentions them.
 _SLOW = ("numpy", "matplotlib", "pandas", "scipy", "sklearn", "torch", "triton", "triton_util")
 _IMPORTED = {"matplotlib": ("matplotlib.pyplot", "matplotlib_inline.backend_inline")}
 
 
 class CannotRun(GraderError):  # noqa: N818 - a state of the machine
-    """Own tests cannot be executed here: why, and what to do about it."""
+    """Own tests cannot be executed here; the message says why, and what to do."""
 
 
 class Session:
-    """The warm process of this command, and one fork of it for each notebook."""
+    """This command's warm process, and one fork of it per notebook."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,11 +60,11 @@ class Session:
         beside: Path | None = None,
         cell_seconds: float | None = None,
     ) -> Executed:
-        """Execute the cells in order, among copies of the files in the folder `beside`.
+        """Execute the cells in order, in a folder with copies of the files in `beside`.
 
-        `cell_seconds` is the limit for one cell, where it is not the usual one.
+        `cell_seconds` is the limit for one cell, if it is not the default.
 
-        Raises CannotRun where that is impossible on this machine.
+        Raises CannotRun if this machine cannot execute them.
         """
         mentioned = frozenset(
             name for name in _SLOW if any(re.search(rf"\b{name}\b", cell.text) for cell in cells)
@@ -87,7 +87,7 @@ class Session:
         except (OSError, ValueError) as error:
             self.close()
             raise CannotRun(f"the session of tests could not be run: {error}") from error
-        except BaseException:  # Ctrl-C, say: the next question must not meet this answer
+        except BaseException:  # for example Ctrl-C: the next request must not read this answer
             self.close()
             raise
 
@@ -153,12 +153,12 @@ class Session:
                 stderr=errors,
                 env=_environment(directory),
                 cwd="/",
-                start_new_session=True,  # Ctrl-C is for the command; this ends when it does
+                start_new_session=True,  # Ctrl-C is for the command only; this ends with it
             )
 
     @contextlib.contextmanager
     def _fork(self, limits: SessionLimits) -> Iterator[Fork]:
-        """A fork that executes cells; it is dead when the block ends."""
+        """Start a fork that executes cells; it is killed when the block ends."""
         assert self._control is not None
         ours, theirs = socket.socketpair()
         order = {"cpu_seconds": 2 * limits.total, "memory_bytes": MEMORY_BYTES}
@@ -177,8 +177,8 @@ class Session:
 
 
 def _fill(scratch: Path, beside: Path | None) -> int:
-    """Empty the folder, and copy what lies beside the notebook; how many bytes that are."""
-    for entry in scratch.iterdir():  # the folder itself stays: the jail knows it, not its name
+    """Empty the folder, copy the files beside the notebook to it, and return their bytes."""
+    for entry in scratch.iterdir():  # the folder itself stays, because the jail has it open
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         else:
@@ -193,7 +193,7 @@ def _fill(scratch: Path, beside: Path | None) -> int:
 
 
 def _layout(directory: Path) -> dict[str, str]:
-    """The folders of the warm process. Only the jail stands before the secret."""
+    """Return the folders of the warm process. Only the jail protects the secret."""
     directory.chmod(0o755)
     for name in ("work", "profile", "probe"):
         (directory / name).mkdir(mode=0o700)
@@ -205,7 +205,7 @@ def _layout(directory: Path) -> dict[str, str]:
 
 
 def _environment(directory: Path) -> dict[str, str]:
-    """Few variables, none of the instructor's; a notebook's own folder is its home."""
+    """Return a minimal environment, without the instructor's variables; HOME is the scratch."""
     work = str(directory / "work")
     return worker_environment("cpu", directory) | {
         "HOME": work,
@@ -226,7 +226,7 @@ _shared: tuple[int, Session] | None = None
 
 
 def shared() -> Session:
-    """The one session of this process; a fork has one of its own."""
+    """Return the only session of this process; a fork gets its own."""
     global _shared
     if _shared is None or _shared[0] != os.getpid():
         made = Session()

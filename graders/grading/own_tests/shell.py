@@ -1,7 +1,7 @@
 """IPython in a jailed process: it executes one cell after the other and sends their outputs.
 
-This code runs in the same interpreter as the submission. So nothing that it sends is believed
-beyond what a notebook's kernel is: `session` reads it with limits.
+This code runs in the same interpreter as the submission. So what it sends is trusted no more
+than the output of a notebook's kernel: `session` reads it with limits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from IPython.utils.text import SList
 from traitlets import Type
 from traitlets.config import Config
 
-# Of one cell; what it puts out beyond that is dropped.
+# Limits for one cell; output above them is dropped.
 STREAM_CHARACTERS = 100_000
 DATA_CHARACTERS = 4_000_000
 OUTPUTS = 200
@@ -38,14 +38,14 @@ _NO_PROGRAMS = "No shell command is run while a notebook is graded."
 
 
 class Sink:
-    """Sends what one cell puts out, as lines of JSON, within limits."""
+    """Sends the outputs of one cell as lines of JSON, within limits."""
 
     def __init__(self, channel: int) -> None:
         self._channel = channel
         self.begin(kept=False)
 
     def begin(self, kept: bool) -> None:
-        """A new cell, nothing of which has been sent, and nothing will be unless it is kept."""
+        """Start a new cell. Its outputs are sent only if it is `kept`."""
         self._left = STREAM_CHARACTERS if kept else 0
         self._data_left = DATA_CHARACTERS
         self._outputs = 0 if kept else OUTPUTS
@@ -53,7 +53,7 @@ class Sink:
         self.failed = False
 
     def write(self, name: str, text: str) -> None:
-        """What a stream says; what follows on the same stream is sent with it."""
+        """Buffer a stream's text; later text of the same stream is sent together with it."""
         text = text[: self._left]
         self._left -= len(text)
         if self._text is not None and self._text[0] != name:
@@ -68,7 +68,7 @@ class Sink:
             self._send({"output_type": "stream", "name": held[0], "text": "".join(held[1])})
 
     def data(self, kind: str, shown: Any) -> None:
-        """A display or a result: its text and its picture, as far as there is room."""
+        """Send a display or a result: its text and its picture, within the limits."""
         kept = {}
         for mime, value in _texts(shown).items():
             value = value[:STREAM_CHARACTERS] if mime == "text/plain" else value
@@ -83,7 +83,7 @@ class Sink:
         self._send(output)
 
     def _send(self, output: dict[str, Any]) -> None:
-        """Errors and the value of a last line decide about points, so they are always sent."""
+        """Send an output. Errors and a last line's value decide the points: always sent."""
         self._outputs += 1
         deciding = output["output_type"] in ("error", "execute_result")
         if self._outputs <= OUTPUTS or deciding:
@@ -114,7 +114,7 @@ class _Stream(io.TextIOBase):
 
 
 class _Publisher(DisplayPublisher):  # type: ignore[misc]
-    """Sends what `display` is given."""
+    """Sends the arguments of `display`."""
 
     def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
         self.shell.sink.data("display_data", data)
@@ -129,7 +129,7 @@ class _Hook(DisplayHook):  # type: ignore[misc]
     def quiet(self) -> bool:
         try:
             return bool(self.semicolon_at_end_of_expression(self.shell.present))
-        except (TokenError, SyntaxError):  # a magic is no Python
+        except (TokenError, SyntaxError):  # a magic is not Python
             return False
 
     def write_output_prompt(self) -> None:
@@ -140,7 +140,7 @@ class _Hook(DisplayHook):  # type: ignore[misc]
 
 
 def _texts(data: Any) -> dict[str, str]:
-    """Text and picture of an output: nothing else of it is kept."""
+    """Return only the text and the picture of an output."""
     found = {kind: data.get(kind) for kind in ("text/plain", "image/png")}
     if isinstance(found["image/png"], bytes):
         found["image/png"] = base64.b64encode(found["image/png"]).decode()
@@ -148,19 +148,19 @@ def _texts(data: Any) -> dict[str, str]:
 
 
 class Shell(InteractiveShell):  # type: ignore[misc]
-    """IPython without a terminal, a history file and other programs."""
+    """IPython without a terminal, a history file and external programs."""
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
     sink: Sink
-    present = ""  # the text of the cell that is executed
+    present = ""  # the text of the cell that is being executed
     failed_line: int | None = None
     displayhook: Any
     ast_transformers: Any
     input_transformers_post: Any
 
     def begin(self, channel: int) -> None:
-        """Connect to the process that asks."""
+        """Connect to the process that sends the cells."""
         self.sink = Sink(channel)
         builtins.input = getpass.getpass = _no_input
         self._streams = _Stream(self.sink, "stdout"), _Stream(self.sink, "stderr")
@@ -169,14 +169,14 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         self._hook: Any = self.displayhook
 
     def execute(self, text: str, is_test: bool, kept: bool) -> None:
-        """Execute one cell. A test finds IPython as it was, and leaves no text in the history."""
+        """Execute one cell. For a test, reset IPython's hooks, and keep it out of the history."""
         self.sink.begin(kept)
         self.present, self.failed_line = text, None
         if is_test:
             self._restore()
         result = self.run_cell(text, store_history=not is_test)
         error = result.error_before_exec or result.error_in_exec
-        if error is not None and not self.sink.failed:  # of a magic, which is only printed
+        if error is not None and not self.sink.failed:  # a magic's error is only printed
             self._showtraceback(type(error), error, [])
         self.sink.flush()
 
@@ -209,7 +209,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return SList([]) if split else ""
 
     def ask_exit(self) -> None:
-        """`exit` ends no session: the cells behind it are graded, too."""
+        """Ignore `exit`, because the later cells are graded, too."""
 
     def enable_gui(self, gui: Any = None) -> None:
         pass
@@ -220,7 +220,7 @@ def _no_input(*_: Any, **__: Any) -> str:
 
 
 def make(folder: str) -> Shell:
-    """The shell, before the fork that will use it; `folder` gets IPython's profile."""
+    """Make the shell before the fork that will use it; `folder` gets IPython's profile."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.cache_size = 1000
@@ -230,9 +230,9 @@ def make(folder: str) -> Shell:
 
 
 def serve(channel: int, shell: Shell) -> None:
-    """Execute what comes over the channel, a cell in each line, until it is closed.
+    """Execute the cells that come over the channel, one per line, until it is closed.
 
-    An interrupt reaches the cell that is executed, and nothing else.
+    An interrupt affects only the cell that is being executed.
     """
     shell.begin(channel)
     ask: Callable[[], bytes] = os.fdopen(channel, "rb", closefd=False).readline

@@ -1,8 +1,8 @@
-"""What a feedback page tells of an own test, so that no hidden test is in it.
+"""Writes what a feedback page shows of an own test, without revealing a hidden test.
 
-A test runs in the interpreter of the submission, which can read the test's text and print it. So
-once a hidden test has been executed, a page shows no output: it tells in words of ours which line
-of the visible tests failed, and that a hidden one did.
+A test runs in the submission's interpreter, which can read the test's text and print it. So once
+a hidden test has been executed, a page shows no output. It says in our own words which line of
+the visible tests failed, or that a hidden one did.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graders.grading.sanitise import text_output
 
 
 def tell(cell: NotebookNode, known: Mapping[str, Any]) -> None:
-    """Replace the outputs of a cell, whose text is still whole; `known` is what `note` kept."""
+    """Replace a cell's outputs, before its hidden tests are removed; `known` is from `note`."""
     if known.get("open") or known.get("free"):
         return
     failed = next((o for o in cell.outputs if o.output_type == "error"), None)
@@ -28,7 +28,7 @@ def tell(cell: NotebookNode, known: Mapping[str, Any]) -> None:
 
 
 def note(line: int | None, free: bool, is_open: bool) -> dict[str, Any]:
-    """What a page needs of a test: `free` says that its outputs cannot hold a hidden test."""
+    """Return what a page needs to know of a test. `free`: its outputs reveal no hidden test."""
     return {"line": line, "free": free, "open": is_open}
 
 
@@ -41,7 +41,7 @@ def _failed(cell: NotebookNode, failed: NotebookNode, known: Mapping[str, Any]) 
 
 
 def _kind(name: str) -> str:
-    """The kind of an error: one of Python's own, since a submission can give any name."""
+    """Return an error's type if it is one of Python's: a submission can use any other name."""
     found = getattr(builtins, name, None)
     known = isinstance(found, type) and issubclass(found, BaseException)
     return name if known or name == "CellTimeoutError" else "an error"

@@ -1,1 +1,1 @@
-"""What nbgrader loads by name: preprocessors, exporters, collecting, the configuration."""
+"""Classes that nbgrader loads by name: preprocessors, exporters, collecting, configuration."""

@@ -1,9 +1,9 @@
-"""What a grade cell calls when plain `nbgrader autograde` executes a notebook.
+"""The function that a grade cell calls when plain `nbgrader autograde` executes a notebook.
 
-The learner's kernel cannot be trusted, so this asks the judge in a process of its own. (The
-configuration of a class goes further and executes no notebook at all.) Standard output carries
-the findings; the number returned is the partial credit.
-Nothing is written on standard error, because nbgrader gives 0 for that.
+The learner's kernel cannot be trusted, so this asks the judge in a separate process. (With a
+class's configuration, no notebook is executed at all.) Findings go to standard output; the
+number returned is the partial credit. It writes nothing to standard error, because nbgrader
+gives 0 for that.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _known: dict[str, dict[str, Any]] = {}
 def grade_cell(exercise: str, part: Part) -> float:
     """Judge the learner's code of this notebook; print the findings, return the points.
 
-    The result lies between 0 and the points of the cell. When the judge is at fault there
-    is no result: under `nbgrader autograde` the kernel ends, so that nbgrader reports the
-    submission as failed to autograde and leaves its grade open; elsewhere GraderError.
+    The result is between 0 and the points of the cell. If the judge fails, there is no
+    result: under `nbgrader autograde` the kernel ends, so that nbgrader reports that it could
+    not autograde the submission and leaves its grade open; elsewhere GraderError is raised.
     """
     try:
         marks = _marks(exercise, executed_cells())
         cell = marks[part]
         if cell["points"] is None:
             raise GraderError(cell["text"])
-    except Exception as error:  # whatever it is, it is not the learner's
+    except Exception as error:  # any error here is ours, not the learner's
         _leave_ungraded(f"{exercise}: {error}")
         raise GraderError(str(error)) from error
     print(cell["text"])
@@ -43,8 +43,8 @@ def grade_cell(exercise: str, part: Part) -> float:
 
 
 def executed_cells() -> list[str]:
-    """The code cells that this kernel has executed before the present one."""
-    from IPython import get_ipython  # the kernel's own; there is no other place to ask
+    """Return the code cells that this kernel executed before the current one."""
+    from IPython import get_ipython  # only the kernel knows them
 
     shell = get_ipython()
     if shell is None:
@@ -76,14 +76,14 @@ def _ask(request: str) -> dict[str, Any]:
 
 
 def _judge_process() -> subprocess.Popen[str]:
-    """The judge's process of this kernel, started when it is first needed."""
+    """Return this kernel's judge process; the first call starts it."""
     if not _processes or _processes[-1].poll() is not None:
         environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
         process = subprocess.Popen(
             [sys.executable, "-m", "graders.grading.serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # not the kernel's: that would cost the grade
+            stderr=subprocess.DEVNULL,  # on the kernel's, nbgrader would give 0
             text=True,
             env=environment,
         )
@@ -93,7 +93,7 @@ def _judge_process() -> subprocess.Popen[str]:
 
 
 def _leave_ungraded(reason: str) -> None:
-    """Under `nbgrader autograde`, end the kernel: an error in the cell would be a zero."""
+    """Under `nbgrader autograde`, end the kernel, because an error in the cell gives 0."""
     if os.environ.get("NBGRADER_EXECUTION") != "autograde":
         return
     for process in _processes:
@@ -104,7 +104,7 @@ def _leave_ungraded(reason: str) -> None:
 
 
 def _say_to_nbgrader(message: str) -> None:
-    """The terminal that nbgrader itself writes to: the kernel's real standard error."""
+    """Write to nbgrader's own terminal, through the kernel's real standard error."""
     stream = getattr(sys.stderr, "_original_stdstream_copy", None)
     if isinstance(stream, int):
         os.write(stream, message.encode())

@@ -1,9 +1,9 @@
-"""nbgrader's collecting, which no single submission can stop, lead astray or misuse.
+"""Collects submissions as nbgrader does, but a single bad submission cannot stop or misuse it.
 
-Learners write into the exchange themselves. nbgrader's own `collect` ends at the first name or
-folder that it cannot read, takes a submission in somebody else's name, and copies what a link
-points to with the instructor's rights: the model solution, for instance. Here such a
-submission is left out and reported by name; all others are collected.
+Learners write into the exchange themselves. nbgrader's own `collect` stops at the first name or
+folder that it cannot read, accepts a submission under another student's name, and follows links
+with the instructor's rights, for example to the model solution. Here such a submission is left
+out and reported by name; all others are collected.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from nbgrader.utils import ignore_patterns, parse_utc
 from graders.grading.intake import removed_links
 from graders.judge.plain_text import quoted
 
-if TYPE_CHECKING:  # it imports torch, and all of nbgrader's commands import this module
+if TYPE_CHECKING:  # this imports torch, and all nbgrader commands import this module
     from graders.grading.intake.rules import Rules
 
 COPYING = Path(".tilewise") / "collecting"  # in the course folder
 LEFT_OUT = 2  # the exit code
 _STUDENT = re.compile(r"[\w.@+ -]{1,100}\Z")
-_NOBODY = ""  # whose submissions are not collected
-_UNKNOWN = ""  # an account that has no name on this machine
-_CLOCKS = datetime.timedelta(minutes=10)  # by which the clocks of two machines may differ
+_NOBODY = ""  # submissions without an owner are not collected
+_UNKNOWN = ""  # an account without a name on this machine
+_CLOCKS = datetime.timedelta(minutes=10)  # the clocks of two machines may differ this much
 
 
 class CollectSafely(ExchangeCollect):  # type: ignore[misc]
-    """Takes the place of nbgrader's `ExchangeCollect`, with the same options."""
+    """Replaces nbgrader's `ExchangeCollect`; it has the same options."""
 
     src_records: list[dict[str, Any]]
-    _left_out: list[str]  # the names of what was not collected
+    _left_out: list[str]  # the names of submissions that were not collected
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
-        """The owner and the time of a submission; no owner where its name cannot be trusted."""
+        """Return a submission's owner and time; no owner if its name cannot be trusted."""
         name = os.path.basename(path)
         parts = name.rsplit("+", 3)
         record = {"username": _NOBODY, "filename": name, "timestamp": datetime.datetime.min}
@@ -68,7 +68,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
                 "ExchangeCollect.check_owner = False",
             )
         else:
-            if self.check_owner and owner == _UNKNOWN:  # as in a container of another system
+            if self.check_owner and owner == _UNKNOWN:  # for example in a container
                 self.log.warning("nobody here knows whose account %s belongs to", quoted(name))
             record |= {"username": student, "timestamp": stamp}
         return record
@@ -85,7 +85,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         self.log.error("NOT COLLECTED: %s: %s", quoted(name), why)
 
     def start(self) -> None:
-        """Collect; the command ends with exit code 2 where a submission was left out."""
+        """Collect; the command ends with exit code 2 if a submission was left out."""
         self._left_out = []
         try:
             super().start()
@@ -99,7 +99,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             raise SystemExit(LEFT_OUT)
 
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The submissions of one student, the newest first; beyond the limit none counts."""
+        """Sort a student's submissions, the newest first; drop those above the limit."""
         newest_first: list[dict[str, Any]] = super()._sort_by_timestamp(records)
         student, assignment = records[0]["username"], str(self.coursedir.assignment_id)
         limit = self._rules.limit(student, assignment) if student != _NOBODY else None
@@ -123,23 +123,23 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         return read_rules(Path(self.coursedir.root))
 
     def copy_files(self) -> None:
-        """Copy what has an owner; what has none was reported already.
+        """Copy the submissions that have an owner; the others were reported already.
 
-        The command fails where nothing is left: that is no successful collection.
+        The command fails if none has an owner, because then nothing was collected.
         """
         found = bool(self.src_records)
         self.src_records = [r for r in self.src_records if r["username"] != _NOBODY]
         if found and not self.src_records:
             raise ExchangeError("none of the submissions could be collected: see above")
         self._look_at_times()
-        shutil.rmtree(Path(self.coursedir.root) / COPYING, ignore_errors=True)  # of one killed
+        shutil.rmtree(Path(self.coursedir.root) / COPYING, ignore_errors=True)  # leftovers
         super().copy_files()
 
     def _look_at_times(self) -> None:
-        """The file system knows when a folder was changed, whatever its name says.
+        """Report submissions named before the due date but changed on disk after it.
 
-        Where that is later than every name says, somebody has copied the exchange, and these
-        times say when. Only a folder that was itself changed after the due date is named then.
+        If all folders changed later than their names say, the exchange was copied, which sets
+        their ctime. Then only their mtime counts.
         """
         due = self.duedate
         if due is None:
@@ -161,7 +161,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
                 )  # fmt: skip
 
     def _times(self, name: str) -> tuple[datetime.datetime, datetime.datetime]:
-        """When anything of the folder was changed, and when what is in it was."""
+        """Return the folder's ctime (its last change of any kind) and mtime (of its entries)."""
         found = os.lstat(os.path.join(self.inbound_path, name))
         inode, content = (
             datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
@@ -170,7 +170,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         return inode, content
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        """Copy one submission without its links; what cannot be copied is reported by name."""
+        """Copy one submission without its links; report it by name if that fails."""
         name = os.path.basename(src)
         part = Path(self.coursedir.root) / COPYING / uuid.uuid4().hex
         try:
@@ -184,14 +184,14 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
                 copy_function=partial(shutil.copy2, follow_symlinks=False),
             )
             links = self._settle(name, part)
-            part.rename(dest)  # whoever is killed before has collected nothing
+            part.rename(dest)  # a run that is killed earlier leaves no partial submission
             removed_links.keep(Path(dest), links)
         except (OSError, shutil.Error, RuntimeError) as error:
             shutil.rmtree(part, ignore_errors=True)
             self._leave_out(name, f"it cannot be copied: {str(error)[:300]}")
 
     def _name(self, name: str, dest: Path) -> None:
-        """The only notebook of a student is the one that was released, whatever its name."""
+        """Rename a student's only notebook to the released name."""
         assignment = str(self.coursedir.assignment_id)
         source = self.coursedir.format_path(self.coursedir.source_directory, ".", assignment)
         released = sorted(Path(source).glob("*.ipynb"))
@@ -215,11 +215,11 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         )
 
     def _settle(self, name: str, dest: Path) -> list[str]:
-        """Remove links, reset modes (a set-user-id bit would stay), set the time of the name.
+        """Remove links, reset modes (also a set-user-id bit), and set the time from the name.
 
-        Returns the links.
+        Returns the names of the links.
         """
-        from graders.grading.intake.sources import UnreadableFileError  # they import torch
+        from graders.grading.intake.sources import UnreadableFileError  # these import torch
         from graders.grading.intake.unpacked import bring_up
 
         links = []
@@ -231,7 +231,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             self.log.error("%s: %s", quoted(name), error)
         directory, file = (0o2770, 0o660) if self.coursedir.groupshared else (0o755, 0o644)
         dest.chmod(directory)
-        for path in sorted(dest.rglob("*")):  # a directory comes before what is in it
+        for path in sorted(dest.rglob("*")):  # a directory comes before its contents
             if path.is_symlink():
                 self.log.error(
                     "TAMPERED WITH: %s held the link %s to %s: removed", quoted(name),
@@ -248,7 +248,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
 
 
 def _without_mark(notebook: Path) -> None:
-    """Remove the byte order mark that some editors write first, and nbgrader cannot read."""
+    """Remove the byte order mark that some editors write, because nbgrader cannot read it."""
     if not notebook.is_file():
         return
     with open(notebook, "rb") as file:

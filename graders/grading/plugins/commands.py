@@ -1,7 +1,7 @@
-"""Run nbgrader's own commands, unmodified, each in a process of its own.
+"""Runs nbgrader's own, unmodified commands, each in a separate process.
 
-Starting Python and importing nbgrader takes two seconds a command, so the processes are
-forked from a server that has imported it already; what runs is nbgrader's own `main`.
+Starting Python and importing nbgrader takes two seconds per command. So the processes are forked
+from a server that has imported nbgrader already; they run nbgrader's own `main`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graders.judge.records import GraderError
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended. `output` is everything that it printed."""
+    """The result of a command. `output` is everything that it printed."""
 
     command: tuple[str, ...]
     code: int
@@ -28,7 +28,7 @@ class Done:
 
 
 class Nbgrader:
-    """Runs `nbgrader COMMAND …` in a folder, with some variables of the environment set."""
+    """Runs `nbgrader COMMAND …` in a folder, with some environment variables set."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = dict(environment or {})
@@ -38,7 +38,7 @@ class Nbgrader:
         )
 
     def run(self, folder: Path, *arguments: str, may_fail: bool = False) -> Done:
-        """One command; GraderError with its output when it fails and must not."""
+        """Run one command; GraderError with its output if it fails, unless `may_fail`."""
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as log:
             process = self._context.Process(
                 target=_main,
@@ -54,7 +54,7 @@ class Nbgrader:
 
 def _main(arguments: Sequence[str], folder: str, log: str, environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # so Ctrl-C ends it without a traceback
     from nbgrader.apps.nbgraderapp import main
 
     os.chdir(folder)

@@ -1,4 +1,4 @@
-"""What the course's nbgrader_config.py sets: one place, so that every built course has it."""
+"""Sets the options of the course's nbgrader_config.py, in one place for every built course."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def configure(
     config.CourseDirectory.db_url = database or f"sqlite:///{root / 'gradebook.db'}"
     config.Exchange.root = exchange or str(root / "exchange")
     config.ClearSolutions.code_stub = {"python": "\n".join(STUB)}
-    config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
+    config.Execute.timeout = 300  # for plain nbgrader: judging an endless loop takes time
     trust(config)
     feedback(config)
     formgrader_pages(config)
@@ -39,7 +39,7 @@ def configure(
 
 
 def find_own_programs() -> None:
-    """nbgrader calls `alembic` by name: it must be found without an activated environment."""
+    """Extend PATH: nbgrader calls `alembic` by name, even without an activated environment."""
     here = str(Path(sys.executable).parent)
     places = os.environ.get("PATH", "").split(os.pathsep)
     if here not in places:
@@ -47,7 +47,7 @@ def find_own_programs() -> None:
 
 
 def trust(config: Any) -> None:
-    """Collect safely, mend and clean notebooks, and ask the judge instead of `Execute`."""
+    """Collect safely, fix and clean notebooks, and use the judge instead of `Execute`."""
     config.ExchangeFactory.collect = "graders.grading.plugins.collect.CollectSafely"
     config.ExchangeFactory.release_feedback = "graders.grading.plugins.release.ReleaseToTheExchange"
     config.Autograde.exporter_class = "graders.grading.plugins.submission.SubmissionExporter"
@@ -71,7 +71,7 @@ def trust(config: Any) -> None:
 
 
 def formgrader_pages(config: Any) -> None:
-    """Formgrader's page of a submission: rubric, same answers, and nothing from the network."""
+    """Set up formgrader's pages: with rubric and same answers, without network access."""
     config.HTMLExporter.preprocessors = [
         "graders.grading.plugins.possible_answers.ShowPossibleAnswers",
         "graders.grading.plugins.rubric.ShowRubric",
@@ -81,18 +81,18 @@ def formgrader_pages(config: Any) -> None:
     config.HTMLExporter.filters = {
         "markdown2html": "graders.grading.plugins.formulas.markdown2html"
     }
-    config.HTMLExporter.extra_template_basedirs.prepend([str(TEMPLATES)])  # nbgrader's is there
+    config.HTMLExporter.extra_template_basedirs.prepend([str(TEMPLATES)])  # it contains nbgrader's
 
 
 def feedback(config: Any) -> None:
-    """Feedback pages without hidden tests, without live HTML, without the network."""
+    """Set up feedback pages without hidden tests, live HTML and network access."""
     config.GenerateFeedback.preprocessors = [
         "graders.grading.plugins.preprocess.GetMarks",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
-    # Not HTMLExporter's own options: they would change the pages of formgrader, too.
+    # Not HTMLExporter's options, which would change formgrader's pages, too.
     config.GenerateFeedback.exporter_class = "graders.grading.plugins.feedback.FeedbackExporter"
-    # else it had those of formgrader's pages
+    # otherwise it would inherit those of formgrader's pages
     config.FeedbackExporter.preprocessors, config.FeedbackExporter.filters = [], {}
     config.FeedbackExporter.template_name = "feedback"
     config.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -1,10 +1,10 @@
-"""Exporters for `nbgrader export`: grades.csv, and what Canvas, Moodle and Gradescope work with.
+"""Exporters for `nbgrader export`: grades.csv, and tables for Canvas, Moodle and Gradescope.
 
     nbgrader export --exporter=graders.grading.plugins.export.CanvasExportPlugin --to=canvas.csv
 
-All of them show the accounts of the ledger. A grade that is open, or given by hand to an earlier
-work, stays empty: an LMS takes an empty field for "no change", and a zero for a zero. Who is not
-graded, handed in nothing or is not on the roster is named in the log.
+All of them show the accounts of the ledger. A grade that is open, or was given by hand to earlier
+work, stays empty: an LMS reads an empty field as "no change", and 0 as zero points. The log names
+students who are not graded, handed in nothing or are not on the roster.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Export(ExportPlugin):  # type: ignore[misc]
     """Writes accounts to `--to`; `--assignment` and `--student` limit them."""
 
     default_name = "grades.csv"
-    accounts: Mapping[str, Sequence[Account]] = {}  # by assignment, once they are written
+    accounts: Mapping[str, Sequence[Account]] = {}  # by assignment, after writing
 
     def rows(
         self, gradebook: Gradebook, accounts: Mapping[str, Sequence[Account]]
@@ -54,7 +54,7 @@ class _Export(ExportPlugin):  # type: ignore[misc]
 
 
 def remarks(accounts: Mapping[str, Sequence[Account]]) -> Iterator[str]:
-    """A line for each grade that is missing in a table, and for whom the roster does not have."""
+    """Yield a line for each grade missing in a table, and for each student not on the roster."""
     for assignment, found in accounts.items():
         for account in found:
             who = f"{one_line(account.student)}, {assignment}"
@@ -68,7 +68,7 @@ def remarks(accounts: Mapping[str, Sequence[Account]]) -> Iterator[str]:
 
 
 class GradesExportPlugin(_Export):
-    """nbgrader's own columns, and whether there is a grade; one row per assignment and student."""
+    """nbgrader's columns and the state of the grade; one row per assignment and student."""
 
     HEAD = (
         *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -115,7 +115,7 @@ class _TableExport(_Export):
                 by_student.setdefault(account.student, {})[assignment] = account
         yield [*self.head(), *accounts]
         yield from self.rows_before([a for a in gradebook.assignments if a.name in accounts])
-        known = {student.id: student for student in gradebook.students}  # in order of the names
+        known = {student.id: student for student in gradebook.students}  # sorted by name
         for name in sorted(by_student, key=[*known, *sorted(by_student)].index):
             own = by_student[name]
             columns = self.student_columns(known.get(name) or Student(id=name))
@@ -135,7 +135,7 @@ class CanvasExportPlugin(_TableExport):
         return ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
     def student_columns(self, student: Any) -> list[str]:
-        """Canvas finds students by its own number; without a roster that is their id here."""
+        """Return Canvas's columns. Without a roster, the id here is Canvas's own number."""
         number = str(student.lms_user_id or "")
         return [
             _name(student),
@@ -166,7 +166,7 @@ class MoodleExportPlugin(_TableExport):
 
 
 class GradescopeExportPlugin(_TableExport):
-    """A CSV with Gradescope's names of the columns, matched by student id or e-mail address."""
+    """A CSV with Gradescope's column names, matched by student id or e-mail address."""
 
     def head(self) -> list[str]:
         return ["First Name", "Last Name", "SID", "Email"]
@@ -181,6 +181,6 @@ class GradescopeExportPlugin(_TableExport):
 
 
 def harmless(text: str) -> str:
-    """A text of one line that no spreadsheet takes for a formula."""
+    """Return the text as one line that no spreadsheet reads as a formula."""
     line = one_line(text, LONGEST_CELL)
     return f"'{line}" if line[:1] in ("=", "+", "-", "@") else line

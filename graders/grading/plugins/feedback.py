@@ -1,8 +1,8 @@
-"""The exporter of feedback pages: a class of its own, so that formgrader keeps its pages.
+"""The exporter of feedback pages: a separate class, so formgrader's pages stay unchanged.
 
-Most of what stands on a page stands on everybody's: the lesson. So what becomes of a text is kept,
-templates are compiled once, and nh3 reads the page once when it is done: a page costs a tenth of
-what nbconvert's own costs.
+Most text on a page is the lesson's, so it is the same for all students. So converted texts are
+cached, templates are compiled once, and nh3 cleans the finished page once. A page takes a tenth
+of the time that nbconvert's exporter takes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nbformat.notebooknode import NotebookNode
 from graders.grading.plugins.formulas import to_html
 from graders.grading.sanitise import clean_html, shown_code
 
-LONGEST = 20_000  # characters of a text that is kept
+LONGEST = 20_000  # characters of a text that is cached
 MOST = 2_000  # texts
 
 
@@ -47,7 +47,7 @@ _compiled = _CompiledTemplates()
 
 
 def kept(work: Callable[[str], str]) -> Callable[[str], str]:
-    """The same function, which remembers what it made of texts that are not too long."""
+    """Return the function with a cache of its results, except for long texts."""
     remembering = lru_cache(MOST)(work)
     return lambda text: remembering(text) if len(text) <= LONGEST else work(text)
 
@@ -57,7 +57,7 @@ highlighted = kept(lambda source: str(Highlight2HTML()(shown_code(source))))
 
 
 class ShowCode(Preprocessor):  # type: ignore[misc]
-    """For formgrader's pages, which nbconvert colours by itself."""
+    """For formgrader's pages, whose code nbconvert colours itself."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], index: int
@@ -68,7 +68,7 @@ class ShowCode(Preprocessor):  # type: ignore[misc]
 
 
 class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
-    """nbconvert's pages with the template that `configure.feedback` names for this class."""
+    """nbconvert's exporter with the template that `configure.feedback` sets for this class."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -83,11 +83,11 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     def default_filters(self) -> Iterator[tuple[str, Any]]:
         yield from super().default_filters()
         yield "markdown2html", self.markdown2html
-        yield "clean_html", lambda element: str(element)  # the whole page is cleaned in the end
+        yield "clean_html", lambda element: str(element)  # the whole page is cleaned at the end
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
-        """nbconvert's filter with formulas; what has no picture attached is made once."""
+        """Convert markdown with formulas; results without attached pictures are cached."""
         attachments = context.get("cell", {}).get("attachments")
         return self._markdown(source, attachments) if attachments else self._shown(source)
 
@@ -103,7 +103,7 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
-        """As HTMLExporter does it; what stands in the finished page's body goes through nh3."""
+        """Export as HTMLExporter does, and clean the finished page's body with nh3."""
         resources = self._init_resources(resources)
         types = WidgetsDataTypeFilter(
             notebook_metadata=self._nb_metadata, parent=self, resources=resources

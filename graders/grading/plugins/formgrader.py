@@ -1,10 +1,10 @@
-"""Formgrader's Autograde and Generate feedback, without holding up the server.
+"""Runs formgrader's Autograde and Generate feedback without blocking the server.
 
-nbgrader works in the process of the Jupyter server, which answers nobody else meanwhile: for
-half a minute where a submission has an endless loop, and for as long where a class gets its
-feedback. Here the work goes to a process of its own, one request after the other in the order of
-the clicks. The page says "Please wait..." in the line of a student until that one is done, as
-before, and everything else on it keeps working.
+nbgrader works in the process of the Jupyter server, which meanwhile answers no other request:
+for half a minute if a submission has an endless loop, and as long for a class's feedback. Here a
+separate process does the work, one request after the other in the order of the clicks. As before,
+the page says "Please wait..." in the student's line until that student is done, and everything
+else on it keeps working.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from graders.grading.plugins import page_policy
 PACKAGE = "nbgrader.server_extensions.formgrader"
 HANDLERS = f"{PACKAGE}.apihandlers"
 LONGEST_ANSWER = 1 << 24  # bytes: nbgrader's log of one request
-ENDED = {  # what is said where the process has ended before its answer
+ENDED = {  # messages if the process ended before it answered
     "autograde": "the process that grades has ended; nothing was changed: press Autograde again",
     "generate_feedback": (
         "the process that writes feedback has ended, and pages may be missing: "
@@ -32,25 +32,25 @@ ENDED = {  # what is said where the process has ended before its answer
 
 
 class Queue:
-    """What is to be done, and the process that does it; started when it is first needed."""
+    """The requests, and the process that does them, which the first request starts."""
 
     def __init__(self) -> None:
-        self._turn = asyncio.Lock()  # whoever came first is first
+        self._turn = asyncio.Lock()  # serves waiting requests in order
         self._process: Process | None = None
 
     async def ask(self, request: dict[str, str | None]) -> dict[str, Any]:
-        """What nbgrader's API answers, or that the process has ended instead."""
+        """Return the answer of nbgrader's API, or a message that the process has ended."""
         async with self._turn:
             was_there = self._process is not None
             began, answer = await self._told(request)
-            if was_there and not began:  # it had ended since the last request, and nobody saw it
+            if was_there and not began:  # it ended unnoticed since the last request
                 _, answer = await self._told(request)
         return answer or {"success": False, "error": ENDED[str(request["work"])], "log": ""}
 
     async def _told(self, request: dict[str, str | None]) -> tuple[bool, dict[str, Any] | None]:
-        """Whether the process began, and its answer; None where it has ended.
+        """Return whether the process began, and its answer; None if it has ended.
 
-        Its first line says that it has read the request: what was begun is not done again.
+        Its first line says that it has read the request; such a request is not repeated.
         """
         process, began = await self._running(), False
         assert process.stdin is not None
@@ -62,12 +62,12 @@ class Queue:
             if line := await process.stdout.readline():
                 return began, json.loads(line)
         except (ConnectionError, ValueError):
-            pass  # it has ended, or said more than the limit
+            pass  # it has ended, or its answer exceeds the limit
         self.end()
         return began, None
 
     def end(self) -> None:
-        """Kill the process, if there is one; the next request gets a new one."""
+        """Kill the process, if there is one; the next request starts a new one."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
         self._process = None
@@ -90,14 +90,14 @@ _queues: dict[asyncio.AbstractEventLoop, Queue] = {}
 
 
 def queue() -> Queue:
-    """The queue of this server."""
+    """Return the queue of this server."""
     return _queues.setdefault(asyncio.get_running_loop(), Queue())
 
 
 def take_over() -> None:
-    """Let formgrader's buttons use the queue, and its pages have a policy.
+    """Make formgrader's buttons use the queue, and its pages send a content policy.
 
-    Without effect where there is no formgrader.
+    No effect if there is no formgrader.
     """
     handlers: Any = sys.modules.get(HANDLERS)
     if handlers is None:
@@ -109,7 +109,7 @@ def take_over() -> None:
 
 
 def _queued(handlers: Any, work: str) -> Any:
-    """The method `post` of a handler, as nbgrader guards it, that waits for the queue."""
+    """Return a handler's method `post`, with nbgrader's access checks, that uses the queue."""
 
     async def post(self: Any, assignment_id: str, student_id: str | None = None) -> None:
         request: dict[str, str | None] = {

@@ -1,9 +1,9 @@
-"""The process in which formgrader grades and writes feedback: a request per line.
+"""The process in which formgrader grades and writes feedback: one request per line.
 
-Two lines answer each: an empty one when it has been read, and the result.
+It answers each with two lines: an empty one when it has read the request, then the result.
 
-It keeps its judge warm from one submission to the next, and ends when the server does. The
-answers go to a descriptor of their own: what libraries print can never be taken for one.
+It keeps its judge warm between submissions, and ends with the server. The answers go to a
+separate descriptor, so that text printed by libraries is not mistaken for one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from graders.grading.course_config import load_config
 def answer(
     work: str, course: str, database: str, assignment: str, student: str | None
 ) -> dict[str, Any]:
-    """nbgrader's own `autograde` or `generate_feedback`, as its API answers.
+    """Run nbgrader's own `autograde` or `generate_feedback`; return its API's answer.
 
-    Without a student the work is for everybody.
+    Without a student it is done for all students.
     """
     from nbgrader.apps.api import NbGraderAPI
 
@@ -33,7 +33,7 @@ def answer(
         api = NbGraderAPI(config=load_config(Path(course), database))
         with gradebooks.shared():
             done: dict[str, Any] = getattr(api, work)(assignment, student)
-    except SystemExit as error:  # a hook's word that nothing can be graded here
+    except SystemExit as error:  # a hook says that nothing can be graded here
         return {"success": False, "error": str(error), "log": ""}
     except Exception:
         return {"success": False, "error": traceback.format_exc(), "log": ""}

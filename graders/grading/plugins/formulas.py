@@ -1,7 +1,7 @@
-"""Formulas as MathML, which browsers show by themselves: no script, and nothing from the network.
+"""Converts formulas to MathML, which browsers show without scripts or network access.
 
-nbconvert's pages leave TeX as it is and load MathJax from a server. A feedback page may run
-nothing, and formgrader has to work where there is no internet.
+nbconvert's pages keep TeX and load MathJax from a server. But a feedback page must not run
+scripts, and formgrader has to work without internet.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from graders.grading.sanitise import PICTURES, clean_html
 
 LONGEST = 2_000  # characters of a formula
 LONGEST_TEXT = 20_000  # characters of a cell that is read as markdown; a lesson's have 2,500
-KEPT = 500  # formulas; the lesson's stand on everybody's page
+KEPT = 500  # formulas; the lesson's are on every page
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
-APPLY_FUNCTION = "\u2061"  # docutils writes its name, which is none of XML
+APPLY_FUNCTION = "\u2061"  # docutils writes its entity name, which XML does not define
 
 
 @lru_cache(KEPT)
 def mathml(tex: str, block: bool) -> str | None:
-    """The formula as an element `math`; None where it is none that can be translated."""
+    """Return the formula as an element `math`; None if it cannot be converted."""
     if len(tex) > LONGEST:
         return None
     try:
         made = str(tex2mathml(tex, as_block=block))
     except (ValueError, LookupError, AttributeError, TypeError, RecursionError, SyntaxError):
-        return None  # no TeX, or TeX that docutils does not know
-    # HTML knows the element without its namespace
+        return None  # not TeX, or TeX that docutils does not know
+    # HTML does not need the element's namespace
     return made.replace("&ApplyFunction;", APPLY_FUNCTION).replace(f' xmlns="{NAMESPACE}"', "")
 
 
 def _bounded(rules: dict[str, str]) -> dict[str, str]:
-    """The same patterns, which look no further than a formula is long.
+    """Return the same patterns, with a limit on the length of a formula.
 
-    nbconvert's look for the end of each one up to the end of the text: many beginnings without an
-    end cost the square of its length.
+    nbconvert's patterns search for each formula's end up to the end of the text. With many
+    beginnings and no end, this takes time quadratic in its length.
     """
     return {
         name: rule.replace(".*?", f".{{0,{LONGEST}}}?").replace(".+?", f".{{1,{LONGEST}}}?")
@@ -64,7 +64,7 @@ class _Inlines(MathInlineParser):  # type: ignore[misc]
 
 
 class FormulaRenderer(IPythonRenderer):  # type: ignore[misc]
-    """nbconvert's markdown with formulas in MathML; what is none stays TeX, as text."""
+    """nbconvert's markdown with formulas in MathML; TeX that cannot be converted stays text."""
 
     def block_math(self, body: str) -> str:
         return mathml(body, True) or str(super().block_math(body))
@@ -77,7 +77,7 @@ class FormulaRenderer(IPythonRenderer):  # type: ignore[misc]
         return mathml(whole, True) or str(super().latex_environment(name, body))
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """A picture that is attached to the cell; of any other one the words."""
+        """Return a picture that is attached to the cell; for any other one, its alt text."""
         name = url.removeprefix("attachment:")
         if name == url or not set(PICTURES) & set(self.attachments.get(name, ())):
             return escape(f"({text}: picture left out)")
@@ -85,9 +85,9 @@ class FormulaRenderer(IPythonRenderer):  # type: ignore[misc]
 
 
 def to_html(source: str, **options: Any) -> str:
-    """Markdown to HTML that neither runs nor loads anything.
+    """Convert markdown to HTML that neither runs nor loads anything.
 
-    The options are those of nbconvert's renderer. A text that is too long is shown as it is.
+    The options are those of nbconvert's renderer. A text that is too long stays unconverted.
     """
     if len(source) > LONGEST_TEXT:
         return f"<pre>{escape(source)}</pre>"
@@ -98,5 +98,5 @@ def to_html(source: str, **options: Any) -> str:
 
 @pass_context
 def markdown2html(context: Any, source: str) -> str:
-    """nbconvert's filter of this name, for the pages of formgrader."""
+    """Replace nbconvert's filter of this name on formgrader's pages."""
     return to_html(source, attachments=context.get("cell", {}).get("attachments", {}))

@@ -1,4 +1,4 @@
-"""What nbgrader calls before it grades a submission."""
+"""The hook that nbgrader calls before it grades a submission."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from graders.judge.records import GraderError
 
 
 def need_gpu(**_of_whom: Any) -> None:
-    """End nbgrader's command where TILEWISE_MODE asks for a GPU that is not there.
+    """End nbgrader's command if TILEWISE_MODE asks for a GPU that is missing.
 
-    nbgrader goes on after any other exception of a hook, and would then write open grades over
-    those that there are.
+    It exits because nbgrader continues after any other exception of a hook, and would then
+    overwrite existing grades with open ones.
     """
     try:
         judging.need_gpu()

@@ -1,9 +1,9 @@
-"""The content policy of formgrader's pages: what runs on them is nbgrader's own, and nothing else.
+"""The content policy of formgrader's pages: only nbgrader's own scripts run on them.
 
-They show what students wrote, with the rights of whoever grades. As on our feedback, nothing is
-loaded from elsewhere and no text can run anything. nbgrader's pages need its scripts, so each one
-carries a number that is new for every answer; the handlers in its buttons are allowed by digest.
-The numbers get into the *templates*, before anything that a student said is in the page.
+The pages show students' text, and run with the grader's rights. As on feedback pages, nothing is
+loaded from elsewhere, and no text can run code. nbgrader's scripts are needed, so each one
+carries a nonce that is new for every response; its buttons' handlers are allowed by digest. The
+nonces are put into the *templates*, before any student's text is in the page.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from jinja2 import Environment
 from jinja2.ext import Extension
 
 _nonce: ContextVar[str] = ContextVar("nonce", default="")
-# nbgrader puts parts of the address into its scripts, between quotation marks
+# nbgrader puts parts of the URL into its scripts, between quotation marks
 _QUOTED = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "\n": " "})
 _SCRIPT = re.compile(r"<script\b")
 _HANDLER = re.compile(r"""\son[a-z]+="([^"{]*)\"""", re.I)
 
 
 class NumberedScripts(Extension):
-    """Gives each script of a template the number of the answer that is under way."""
+    """Gives each script of a template the nonce of the current response."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         environment.globals["nonce"] = _nonce.get
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        """The template's text, before it is compiled."""
+        """Return the template's text with nonces, before it is compiled."""
         return _SCRIPT.sub('<script nonce="{{ nonce() }}"', source)
 
 
 def numbered(environment: Environment) -> Environment:
-    """The same environment, whose templates carry numbers from now on."""
+    """Return the same environment, whose templates have nonces from now on."""
     if NumberedScripts.identifier not in environment.extensions:
         environment.add_extension(NumberedScripts)
         if environment.cache is not None:
-            environment.cache.clear()  # what was compiled without numbers
+            environment.cache.clear()  # templates compiled without nonces
     return environment
 
 
 @cache
 def _handlers(templates: Path) -> str:
-    """The digests of what nbgrader's buttons do, as its templates say it."""
+    """Return the digests of the handlers of nbgrader's buttons, read from its templates."""
     found: set[str] = set()
     for path in sorted(templates.rglob("*")):
         if path.is_file():
@@ -60,7 +60,7 @@ def _handlers(templates: Path) -> str:
 
 
 def policy(nonce: str, templates: Path) -> str:
-    """The policy of one answer, whose scripts carry `nonce`."""
+    """Return the policy of one response, whose scripts carry `nonce`."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -76,7 +76,7 @@ def policy(nonce: str, templates: Path) -> str:
 
 
 def take_over(base: Any, handlers: Any) -> None:
-    """Let formgrader's handlers send the policy; a second call changes nothing."""
+    """Make formgrader's handlers send the policy; a second call has no effect."""
     handler = base.BaseHandler
     if hasattr(handler, "tilewise_nonce"):
         return
@@ -102,15 +102,16 @@ def take_over(base: Any, handlers: Any) -> None:
 
     handler.content_security_policy = property(both)
     handler.exporter, handler.render = property(with_numbers), rendered
-    # A student's files come in the server's own name: as pages they may do nothing at all.
+    # A student's files have the server's origin: as pages they must not run anything.
     handlers.SubmissionFilesHandler.content_security_policy = "default-src 'none'; sandbox"
     handlers.FormgraderHandler.get = _own_course(handlers)
 
 
 def _own_course(handlers: Any) -> Any:
-    """The way into formgrader; of other folders it would run the configuration as code.
+    """Return formgrader's entry handler, restricted to the course's own folder.
 
-    A link in a student's text could lead there, and to a file that the student handed in.
+    For any other folder it would run the configuration as code. A link in a student's text
+    could point to a folder with a file that the student handed in.
     """
     original = handlers.FormgraderHandler.get
 

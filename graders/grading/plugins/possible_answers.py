@@ -1,8 +1,8 @@
-"""What a student wrote outside the cells that are graded: it may be an answer in words.
+"""Finds what a student wrote outside the graded cells, because it may be a written answer.
 
-An answer stands above or below its placeholder, in a code or raw cell, or in the question's cell,
-as often as in the placeholder itself. So a placeholder that nobody touched has 0 points by itself
-only where the rest of the notebook says nothing new; else a person looks, and sees all of it.
+Students often write an answer above or below its placeholder, in a code or raw cell, or in the
+question's cell. So an untouched placeholder gets 0 points automatically only if the rest of the
+notebook contains no new text. Otherwise a person grades it, and sees all of the new text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from graders.grading.plugins.rubric import written_answer
 from graders.grading.sanitise import clean_markdown
 from graders.judge.plain_text import plain, shortened
 
-NEW_TEXT = "new_text"  # in a notebook's metadata: cells with text that the lesson has not
+NEW_TEXT = "new_text"  # in a notebook's metadata: cells with text that is not in the lesson
 HEADING = "**What else could be the answer**"
 LONGEST_EDITED = 2_000  # characters of a cell that is compared with those of the lesson
-LIKE = 0.6  # how much of an edited cell is the lesson's
+LIKE = 0.6  # the fraction of an edited cell that is the lesson's
 LONGEST_SHOWN, MOST_SHOWN = 4_000, 20  # characters of a cell, and cells
 _REMARK = re.compile(r"#(.*)|(\"\"\"|'''|\"|')(.*?)(?:\2|$)")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -35,10 +35,10 @@ _CODE = re.compile(r"[=(\[{]|^\s*(?:from|import|return|raise|assert|del|global|@
 
 
 def new_text(cells: Sequence[NotebookNode], lesson: Iterable[NotebookNode]) -> list[int]:
-    """The indices of cells that say something in words which the lesson does not.
+    """Return the indices of cells with words that are not in the lesson.
 
-    Graded cells and the learner's kernels are left aside: these have their points. Of a code
-    cell that the lesson has, an edit counts where it adds words: `predict("x", 4)` does not.
+    Graded cells and the learner's kernels are ignored, because they have their own points. An
+    edit of the lesson's code cell counts if it adds words: `predict("x", 4)` does not.
     """
     known = [cell for cell in lesson if cell.source.strip()]
     same = {_normal(cell.source) for cell in known}
@@ -54,7 +54,7 @@ def new_text(cells: Sequence[NotebookNode], lesson: Iterable[NotebookNode]) -> l
 
 
 def _is_an_edit(source: str, lesson: Sequence[str]) -> bool:
-    """Whether a code cell is one of the lesson's, edited without a word that could be an answer."""
+    """Whether a code cell is the lesson's, edited without words that could be an answer."""
     if len(source) > LONGEST_EDITED:
         return False
     for text in lesson:
@@ -68,30 +68,30 @@ def _is_an_edit(source: str, lesson: Sequence[str]) -> bool:
 
 
 def _says_something(line: str, known: set[str]) -> bool:
-    """Whether a line of code has several words in a remark or a string, or is no code at all."""
+    """Whether a line has several words in a comment or a string, or is not code."""
     remarks = ["".join(found) for found in _REMARK.findall(line)]
     parts = remarks if remarks or _CODE.search(line) else [line]
     return any(_SEVERAL_WORDS.search(part) and set(_WORD.findall(part)) - known for part in parts)
 
 
 def _normal(text: str) -> str:
-    """The text as far as it matters here; of the lesson, too, what mending takes out is out."""
+    """Return the text in a form for comparing, without the parts that `mend` removes."""
     return " ".join(clean_markdown(text).split())
 
 
 def is_untouched(cell: NotebookNode) -> bool:
-    """Whether the answer in the cell is still the placeholder that the lesson gives."""
+    """Whether the answer in the cell is still the lesson's placeholder."""
     checksum = cell.metadata.nbgrader.get("checksum")
     return checksum is not None and checksum == compute_checksum(cell)
 
 
 class ShowPossibleAnswers(Preprocessor):  # type: ignore[misc]
-    """For formgrader: puts a cell behind each written answer with all that could belong to it."""
+    """For formgrader: adds a cell after each written answer with all text that may belong to it."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Only what formgrader shows has the number of a submission."""
+        """Add the cells on formgrader's pages only, which have a submission's number."""
         places = nb.metadata.get("tilewise", {}).get(NEW_TEXT, [])
         if "submission_id" not in resources or not places:
             return nb, resources

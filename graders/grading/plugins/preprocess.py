@@ -1,8 +1,8 @@
-"""nbgrader preprocessors that put the judge in the place of `Execute`.
+"""nbgrader preprocessors that replace `Execute` with the judge.
 
-No line of a submission runs in nbgrader's process or in a kernel: the notebook is mended
-and cleaned, its code goes to the judge, and the outputs of the grade cells are ours. Where an
-instructor has added tests, a jailed process executes the notebook for them (`own_tests`).
+No line of a submission runs in nbgrader's process or in a kernel. The notebook is fixed and
+cleaned, its code goes to the judge, and we write the outputs of the grade cells. If an instructor
+has added tests, a jailed process executes the notebook for them (`own_tests`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Pair = tuple[NotebookNode, dict[str, Any]]
 
 
 class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
-    """Mends metadata, cell types and grade cells, and cleans what a browser would run."""
+    """Fixes metadata, cell types and grade cells, and removes what a browser would run."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         masters = master_cells(resources, self._coursedir())
@@ -67,7 +67,7 @@ class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[MasterCell]:
-    """The cells that nbgrader knows of this notebook, in the order of the lesson."""
+    """Return the cells of this notebook that nbgrader knows, in the order of the lesson."""
     nbgrader = resources["nbgrader"]
     before = _cells_before(nbgrader["assignment"], nbgrader["notebook"], coursedir)
     with Gradebook(nbgrader["db_url"]) as gradebook:
@@ -94,7 +94,7 @@ def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[Maste
 
 
 def _cells_before(assignment: str, notebook: str, coursedir: Any) -> dict[str, tuple[str, int]]:
-    """For each nbgrader cell of the source notebook: the text before it, and its place."""
+    """Return the text before each nbgrader cell of the source notebook, and its place."""
     cells = _source_cells(assignment, notebook, coursedir, "source")
     return {
         cell.metadata["nbgrader"]["grade_id"]: (cells[index - 1].source if index else "", index)
@@ -106,7 +106,7 @@ def _cells_before(assignment: str, notebook: str, coursedir: Any) -> dict[str, t
 def _source_cells(
     assignment: str, notebook: str, coursedir: Any, room: str
 ) -> Sequence[NotebookNode]:
-    """The cells of a notebook in `source` or `release`; none where it is not there."""
+    """Return the cells of a notebook in `source` or `release`; none if it is missing."""
     folder = getattr(coursedir, f"{room}_directory", room)
     path = Path(getattr(coursedir, "root", ".")) / folder / assignment / f"{notebook}.ipynb"
     return list(nbformat.read(path, as_version=4).cells) if path.is_file() else []
@@ -115,7 +115,7 @@ def _source_cells(
 def lesson_cells(
     resources: dict[str, Any], coursedir: Any, masters: Sequence[MasterCell]
 ) -> list[NotebookNode]:
-    """All that the lesson says, as it is in `source` and as learners got it."""
+    """Return the lesson's cells, both from `source` and as learners got them."""
     nbgrader = resources["nbgrader"]
     found: list[NotebookNode] = []
     for room in ("source", "release"):
@@ -127,7 +127,7 @@ def lesson_cells(
 
 
 class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
-    """Fills the grade cells with what the judge says; takes the place of `Execute`."""
+    """Fills the grade cells with the judge's results; replaces `Execute`."""
 
     cell_seconds = Float(
         None,
@@ -167,21 +167,21 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _beside(resources: Mapping[str, Any]) -> Path | None:
-    """The folder in which nbgrader has put the notebook and the files of the assignment."""
+    """Return the folder where nbgrader put the notebook and the assignment's files."""
     folder = resources.get("metadata", {}).get("path")
     return Path(folder) if folder else None
 
 
 def _unsettled(nb: NotebookNode, settled: set[str]) -> list[str]:
-    """The cells to which nbgrader would give full marks because they show no error."""
+    """Return the cells to which nbgrader would give full marks because they show no error."""
     names = [cell.metadata["nbgrader"]["grade_id"] for cell in nb.cells if is_test(cell)]
     return [name for name in names if name not in settled]
 
 
 def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
-    """The judge's report, and for each finding the learner's line that it is about.
+    """Return the judge's report, with the learner's line for each finding.
 
-    A line that the lesson gives is nobody's.
+    Lines that the lesson gives are left out.
     """
     whole = Report.from_json(report)
     given = given_in(discovery.exercise(whole.exercise).lesson)
@@ -197,7 +197,7 @@ def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]
 
 
 def _fill(cell: NotebookNode, mark: CellMark) -> str:
-    """Write a mark into its cell; returns why it has no points, "" when it has."""
+    """Write a mark into its cell; return why it has no points, or ""."""
     points = cell.metadata["nbgrader"]["points"]
     if mark.points is None:
         cell.outputs = [text_output(mark.text)]
@@ -214,11 +214,11 @@ def _fill(cell: NotebookNode, mark: CellMark) -> str:
 
 
 class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
-    """nbgrader's own saving; but what is ungraded is left for a person, never a number.
+    """Saves grades as nbgrader does, but leaves ungraded cells without a number for a person.
 
-    A bonus for speed becomes nbgrader's extra credit: the maximum of an assignment stays what it
-    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone. A
-    cell that a person has graded asks for that person again only if another work was handed in.
+    A bonus for speed becomes nbgrader's extra credit, so the maximum of an assignment does not
+    change after it was generated. If kernels did not run on a GPU, extra credit stays as it is.
+    A cell graded by hand needs a person again only if the student handed in other work.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
@@ -228,7 +228,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         self._same_work = seen.get(nbgrader["student"]) == work
         self._new_text = bool(nb.metadata.get("tilewise", {}).get(NEW_TEXT))
         saved: Pair = super().preprocess(nb, resources)
-        seen.put(nbgrader["student"], work)  # last: whoever is killed before asks once more
+        seen.put(nbgrader["student"], work)  # last: a run killed earlier asks for a person again
         return saved
 
     def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
@@ -251,19 +251,19 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
 
     def _add_comment(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         super()._add_comment(cell, resources)
-        if self._may_be_elsewhere(cell):  # else it says that there is no response
+        if self._may_be_elsewhere(cell):  # otherwise nbgrader says that there is no response
             name = cell.metadata["nbgrader"]["grade_id"]
             where = (self.notebook_id, self.assignment_id, self.student_id)
             self.gradebook.find_comment(name, *where).auto_comment = None
             self.gradebook.db.commit()
 
     def _may_be_elsewhere(self, cell: NotebookNode) -> bool:
-        """Whether an answer that a person grades is missing here, and may be in another cell."""
+        """Whether a written answer is missing here but may be in another cell."""
         return self._new_text and utils.is_grade(cell) and utils.is_solution(cell)
 
 
 class SettlePenalty(NbGraderPreprocessor):  # type: ignore[misc]
-    """Takes the place of nbgrader's `AssignLatePenalties`: the ledger says what lateness costs."""
+    """Replaces nbgrader's `AssignLatePenalties`: the ledger computes the penalties."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         nbgrader = resources["nbgrader"]
@@ -274,15 +274,15 @@ class SettlePenalty(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _root(preprocessor: Any) -> Path:
-    """The folder of the class."""
+    """Return the folder of the class."""
     converter = getattr(preprocessor.parent, "parent", None)  # exporter → converter
     return Path(getattr(getattr(converter, "coursedir", None), "root", "."))
 
 
 class GetMarks(GetGrades):  # type: ignore[misc]
-    """For feedback: the student's account, and no hidden test.
+    """For feedback: shows the student's account, and removes hidden tests.
 
-    What has no grade yet says so: it is no zero.
+    A cell without a grade says so, instead of showing zero.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
@@ -292,7 +292,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         with gradebooks.shared(), Gradebook(nbgrader["db_url"]) as self.gradebook:
             ledger = Ledger(self.gradebook, terms_of(root, self.config, self.parent))
             (self._account,) = ledger.accounts(self.assignment_id, [nbgrader["student"]])
-            self.student_id = self._account.work or nbgrader["student"]  # a team's is one's
+            self.student_id = self._account.work or nbgrader["student"]  # who handed in for a team
             read: Pair = NbGraderPreprocessor.preprocess(self, nb, resources)
             limit = ledger.terms.rules.limit(nbgrader["student"], self.assignment_id)
         taken = self._account.penalties.get(self.notebook_id, 0.0)
@@ -308,12 +308,12 @@ class GetMarks(GetGrades):  # type: ignore[misc]
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> Pair:
-        cell.metadata["number"] = cell_index + 1  # findings say in which cell something is
+        cell.metadata["number"] = cell_index + 1  # findings give cell numbers
         known = self._own.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
         if known is not None:
             telling.tell(cell, known)
         if cell.cell_type == "markdown":
-            cell.source = clean_markdown(cell.source)  # also what stock nbgrader autograded
+            cell.source = clean_markdown(cell.source)  # also if plain nbgrader autograded it
         elif utils.is_grade(cell) and not utils.is_solution(cell):
             cell.source = released(cell.source).strip()
         read: Pair = super().preprocess_cell(cell, resources, cell_index)
@@ -326,4 +326,4 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         label["score"] = 0.0 if mark is None else mark.points or 0.0
         label["points"] = 0.0 if mark is None else mark.max_points
         if mark is not None and mark.given is Given.OUTDATED:
-            label["comment"] = None  # it is about an earlier work
+            label["comment"] = None  # it is about earlier work

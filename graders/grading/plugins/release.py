@@ -1,7 +1,7 @@
-"""nbgrader's release of feedback, which does not end at a submission that it never received.
+"""Releases feedback as nbgrader does, but skips submissions that came by a learning platform.
 
-A page lies in the exchange under a secret that `nbgrader submit` has made. Who handed in by a
-learning platform has none, and nbgrader's own command ends there, with nothing for those behind.
+A page's name in the exchange comes from a secret that `nbgrader submit` made. A submission from a
+learning platform has none. nbgrader's own command stops there and skips all later students.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 
 from graders.judge.plain_text import quoted
 
-SECRET = "submission_secret.txt"  # nbgrader's; feedback lies in the exchange under its digest
+SECRET = "submission_secret.txt"  # nbgrader's; its digest names the feedback page in the exchange
 
 
 class ReleaseToTheExchange(ExchangeReleaseFeedback):  # type: ignore[misc]
-    """Takes the place of nbgrader's `ExchangeReleaseFeedback`, with the same options."""
+    """Replaces nbgrader's `ExchangeReleaseFeedback`; it has the same options."""
 
     def copy_files(self) -> None:
-        """Release what came by the exchange; whoever did not is named."""
+        """Release feedback for submissions from the exchange, and name the other students."""
         folders = {path.parent for path in Path(self.coursedir.root).glob(self._pages())}
         without = sorted(f.parent.name for f in folders if not (f / SECRET).is_file())
         excluded = self.coursedir.student_id_exclude

@@ -1,7 +1,7 @@
-"""Formgrader's page of a submission: beside each written answer the model answer and its rubric.
+"""Shows the model answer and its rubric beside each written answer on formgrader's page.
 
-They stand in the notebook of the assignment in `source`, in the cell of the answer. Nothing is
-written into the submission, and the pages that learners get do not pass here.
+They come from the answer's cell in the assignment's notebook in `source`. Nothing is written into
+the submission, and learners' pages do not use this module.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ HEADING = "**Model answer and rubric** (learners do not see them here)"
 
 
 class ShowRubric(Preprocessor):  # type: ignore[misc]
-    """Puts a cell behind each answer that a person grades."""
+    """Adds a cell after each answer that a person grades."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Only what formgrader shows has the number of a submission."""
+        """Add the cells on formgrader's pages only, which have a submission's number."""
         if "submission_id" not in resources:
             return nb, resources
         known = self._model_answers(resources["assignment_id"], resources["notebook_id"])
@@ -37,7 +37,7 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         return NotebookNode({**nb, "cells": cells}), resources
 
     def _model_answers(self, assignment: str, notebook: str) -> dict[str | None, str]:
-        """The text by the name of the cell; {} where the source is not there or damaged."""
+        """Return the texts by cell name; {} if the source is missing or damaged."""
         place = CourseDirectory(config=self.config)
         folder = place.format_path(place.source_directory, ".", assignment)
         try:
@@ -49,7 +49,7 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
 
 
 def written_answer(cell: Mapping[str, Any]) -> str | None:
-    """nbgrader's name of a cell with an answer in words that is graded; None for any other."""
+    """Return nbgrader's name of a graded cell with a written answer; None for any other."""
     marks = cell["metadata"].get("nbgrader", {})
     written = cell["cell_type"] == "markdown" and marks.get("grade") and marks.get("solution")
     return str(marks["grade_id"]) if written and "grade_id" in marks else None

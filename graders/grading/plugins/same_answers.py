@@ -1,8 +1,8 @@
-"""Formgrader's page of a submission: who else gave the same answer in words, and its points.
+"""Shows on formgrader's page which submissions gave the same written answer, and its points.
 
-Two answers are the same where nothing but blanks, line ends and capitals differs. Nobody gets
-points by it: whoever grades opens the others beside this one. Names are not told, as formgrader
-hides them, too.
+Two answers are the same if only blanks, line ends and capitals differ. No points are given
+automatically: the grader opens the other submissions beside this one. Names are hidden, as
+formgrader does.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from graders.grading import gradebooks
 from graders.grading.plugins.possible_answers import is_untouched
 from graders.grading.plugins.rubric import written_answer
 
-NAMED = 20  # submissions with a link of their own
-CACHED = 4_000  # notebooks; a class of 500 and its assignments
+NAMED = 20  # submissions that get a link
+CACHED = 4_000  # notebooks: enough for the assignments of a class of 500
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer that a person grades. `points` is None as long as nobody has."""
+    """An answer that a person grades. `points` is None until then."""
 
-    submission: str  # nbgrader's number of the notebook, which stands in formgrader's address
+    submission: str  # nbgrader's id of the notebook, as in formgrader's URL
     student: str
     points: float | None
     max_points: float
@@ -53,12 +53,12 @@ class _Answer:
 
 
 class ShowSameAnswers(Preprocessor):  # type: ignore[misc]
-    """Puts a cell behind each written answer that others gave, too."""
+    """Adds a cell after each written answer that other students gave, too."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Only what formgrader shows has the number of a submission."""
+        """Add the cells on formgrader's pages only, which have a submission's number."""
         if "submission_id" not in resources:
             return nb, resources
         cells = []
@@ -73,7 +73,7 @@ class ShowSameAnswers(Preprocessor):  # type: ignore[misc]
         return NotebookNode({**nb, "cells": cells}), resources
 
     def _same(self, name: str, text: str, resources: dict[str, Any]) -> list[_Answer]:
-        """The others with this answer; [] where a person is not asked about it."""
+        """Return the others with this answer; [] if a person does not have to grade it."""
         place = CourseDirectory(config=self.config)
         assignment, notebook = resources["assignment_id"], resources["notebook_id"]
         everybody = _answers(place.db_url, assignment, notebook, name)
@@ -89,7 +89,7 @@ class ShowSameAnswers(Preprocessor):  # type: ignore[misc]
 
 
 def _answers(database: str, assignment: str, notebook: str, name: str) -> list[_Answer]:
-    """What is known of everybody's answer; one that nobody wrote has its 0 by itself."""
+    """Return all students' answers; an empty one got its 0 automatically."""
     with gradebooks.shared(), gradebooks.opened(database, assignment) as gradebook:
         asked = (
             gradebook.db.query(
@@ -113,7 +113,7 @@ def _answers(database: str, assignment: str, notebook: str, name: str) -> list[_
 
 
 def _written(path: Path) -> dict[str, str]:
-    """The written answers of a notebook by name; {} where it is not there."""
+    """Return the written answers of a notebook by name; {} if it is missing."""
     try:
         stamp = path.stat()
     except OSError:
@@ -132,7 +132,7 @@ def _read(path: Path, _changed: int, _size: int) -> dict[str, str]:
 
 
 def normalised(text: str) -> str:
-    """The text without what says nothing: blanks, line ends, capitals."""
+    """Return the text in lower case, without blanks and line ends, for comparing."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

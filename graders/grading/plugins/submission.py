@@ -12,7 +12,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class SubmissionExporter(NotebookExporter):  # type: ignore[misc]
-    """nbconvert's own, which also reads a file with a byte order mark, as some editors write it."""
+    """nbconvert's exporter, which also reads files with a byte order mark."""
 
     def from_file(
         self, file_stream: Any, resources: dict[str, Any] | None = None, **options: Any

@@ -1,1 +1,1 @@
-"""The class report: what it counts, and the files that it becomes."""
+"""The class report: its statistics, and its output files."""

@@ -1,4 +1,4 @@
-"""How a class fared at each grade cell: its points, their distribution, and the mistakes."""
+"""Summarises each grade cell for a class: points, their distribution, and mistakes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from graders.authoring.grade_cells import HIDDEN_CASE, hidden_id, public_id
 from graders.grading.ledger.accounts import Account, Mark
 
 BANDS = 5  # of the points that a cell has: 0 to 20 %, and so on
-MOST_MISTAKES = 5  # that are shown of one question
+MOST_MISTAKES = 5  # shown for one question
 _Work = tuple[Account, Mapping[str, Mapping[str, Any]]]  # with the judge's reports by exercise
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A finding of the judge's, and how many students have it."""
+    """One of the judge's findings, and how many students have it."""
 
     code: str
     title: str
@@ -31,7 +31,7 @@ class GradedQuestion:
 
     cell: str
     max_points: float
-    points: tuple[float, ...]  # in ascending order, of those who have a grade
+    points: tuple[float, ...]  # in ascending order, of the students with a grade
     open: int
     mistakes: tuple[Mistake, ...]
 
@@ -50,7 +50,7 @@ class GradedQuestion:
 
     @property
     def full(self) -> int:
-        """How many have all of its points."""
+        """Return how many students have full marks."""
         return sum(points >= self.max_points for points in self.points)
 
     def _band(self, points: float) -> int:
@@ -59,7 +59,7 @@ class GradedQuestion:
 
 
 def questions_of(works: Sequence[_Work]) -> list[GradedQuestion]:
-    """The grade cells of an assignment, in the order of their names."""
+    """Return the grade cells of an assignment, sorted by name."""
     marks: dict[str, list[Mark]] = {}
     for account, _ in works:
         for mark in account.marks:
@@ -74,7 +74,7 @@ def _question(cell: str, marks: Sequence[Mark], works: Sequence[_Work]) -> Grade
 
 
 def _mistakes(cell: str, works: Sequence[_Work]) -> tuple[Mistake, ...]:
-    """What the judge found in the exercise of the cell: where it has two, each has its own part."""
+    """Return the judge's findings for the cell; an exercise's two cells each get their own."""
     counts: Counter[str] = Counter()
     titles: dict[str, str] = {}
     for _, reports in works:

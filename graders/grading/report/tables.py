@@ -18,7 +18,7 @@ _HEAD = ("student", "name", "state", "score", "max_score", "points", "penalty", 
 
 
 def write_csv(report: ClassReport, path: Path) -> None:
-    """One row per student: score, points and findings by exercise; those without work come last."""
+    """Write one row per student: score, points and findings; students without work come last."""
     exercises = [line.name for line in report.exercises]
     kinds = ("points", "findings", "speed", "bonus")
     columns = [f"{name} {what}" for name in exercises for what in kinds]
@@ -56,7 +56,7 @@ def _of_exercise(student: Student, exercise: str) -> list[str]:
 
 
 def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
-    """Share of the model solution's speed and bonus; empty where speed was not measured."""
+    """Return speed relative to the model solution, and bonus; empty if not measured."""
     speed = report.get("speed") if report else None
     if not speed:
         return ["", ""]
@@ -64,7 +64,7 @@ def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
 
 
 def as_json(report: ClassReport) -> dict[str, Any]:
-    """Everything that is on the page, as docs/report.schema.json describes it."""
+    """Return everything on the page, as docs/report.schema.json describes it."""
     return {
         "format": FORMAT,
         "assignment": report.assignment,

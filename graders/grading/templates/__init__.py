@@ -1,4 +1,4 @@
-"""The pages of HTML that a class gets, and how one is made of its template."""
+"""The templates of a class's HTML pages, and a function that renders them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def rendered(name: str, **values: Any) -> str:
-    """The page that the template of this name makes of the values, which are escaped."""
+    """Return the page of the named template with these values, which are escaped."""
     return _template(name).render(**values)
 
 

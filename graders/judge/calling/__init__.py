@@ -1,1 +1,1 @@
-"""Calling a plain function of a submission: it runs in a jail, and what it is given stays here."""
+"""Calls a plain function of a submission: it runs in a jail, its arguments stay in the judge."""

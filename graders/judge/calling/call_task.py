@@ -1,8 +1,8 @@
-"""The forked child in which a plain function of a submission is called, once for each case.
+"""The task of the forked child that calls a plain function of a submission, once per case.
 
-It holds plain values and stand-ins. The object behind a stand-in is in the judge: every use of it
-is a line to the judge and a line back. So the function cannot find the right answer in this
-process. What it returns goes to the judge, which compares it.
+The child contains plain values and stand-ins. The object behind a stand-in is in the judge: each
+use of it sends a line to the judge and gets a line back. So the function cannot find the correct
+answer in this process. Its result goes to the judge, which compares it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ import torch
 from graders.judge.launch_trace.trace_task import Nowhere
 from triton_util.explain.launches import load_module
 
-# Of the processor, by a clock that ticks once a second. A function that uses what it was given
-# has three times as long: each use is a line to the judge and back, dear on a busy machine.
+# CPU seconds, by a clock that ticks once a second. A function that uses stand-ins has three times
+# as long: each use is a line to the judge and back, which is slow on a busy machine.
 SECONDS_WITHOUT_USE = 10
 CALLING_SECONDS = 30  # for all cases together
 MOST_TEXT = 2_000
-MOST_RESULTS = 8  # of a tuple: how many more there are does not matter
+MOST_RESULTS = 8  # of a tuple: longer ones are wrong anyway
 
 
 @dataclass
 class Clock:
-    """Counts the seconds of the processor, in all and since the function used a stand-in."""
+    """Counts CPU seconds, in total and since the function last used a stand-in."""
 
     calling: bool = False
     seconds: int = 0
     used_at: int = 0
 
     def tick(self, _signal: int, _frame: FrameType | None) -> None:
-        """Raise TimeoutError in a function that does not come to an end."""
+        """Raise TimeoutError in a function that does not end."""
         self.seconds += 1
         silent = self.seconds - self.used_at >= SECONDS_WITHOUT_USE
         if self.calling and (silent or self.seconds >= CALLING_SECONDS):
@@ -58,16 +58,16 @@ class Channel:
         self._rest = b""
 
     def say(self, message: Mapping[str, Any]) -> None:
-        """A line that needs no answer."""
+        """Send a line that needs no answer."""
         self._write(json.dumps(message).encode() + b"\n")
 
     def ask(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """A line, and the judge's answer to it."""
+        """Send a line, and return the judge's answer."""
         self.say(message)
         while b"\n" not in self._rest:
             data = os.read(1, 1 << 16)
             if not data:
-                os._exit(1)  # the judge has gone
+                os._exit(1)  # the judge has ended
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
@@ -75,21 +75,21 @@ class Channel:
 
 
 class StandIn:
-    """Stands for an object that is in the judge."""
+    """Represents an object that is in the judge."""
 
     def __init__(self, far: int) -> None:
         self._far = far
 
 
 class StandIns:
-    """Makes what a function is given of what the judge describes."""
+    """Makes a function's arguments from the judge's descriptions."""
 
     def __init__(self, kinds: Mapping[str, Mapping[str, list[str]]], channel: Channel) -> None:
         self._channel = channel
         self._classes = {kind: self._class(kind, names) for kind, names in kinds.items()}
 
     def value(self, described: Mapping[str, Any]) -> Any:
-        """The value, or a stand-in."""
+        """Return the described value, or a stand-in."""
         if "tuple" in described:
             return tuple(map(self.value, described["tuple"]))
         if "dtype" in described:
@@ -137,7 +137,7 @@ def _sent(value: Any) -> dict[str, Any]:
 
 
 def described(value: Any) -> dict[str, Any]:
-    """What a function has returned: a number, a tuple of them, or what else it is."""
+    """Describe what a function returned: a number, a tuple of numbers, or anything else."""
     if isinstance(value, tuple):
         return {"tuple": [_number(item) for item in value[:MOST_RESULTS]], "length": len(value)}
     return _number(value)
@@ -153,13 +153,13 @@ def _number(value: Any) -> dict[str, Any]:
 
 
 def before_jail() -> None:
-    """Start the time that the function may take; in the jail nobody can."""
+    """Start the function's time limit, which is not possible in the jail."""
     signal.signal(signal.SIGPROF, _clock.tick)
     signal.setitimer(signal.ITIMER_PROF, 1.0, 1.0)
 
 
 def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
-    """A line for each case as soon as it is known; the last line of the answer comes back."""
+    """Write a line for each case as soon as it is known; return the last line of the answer."""
     sys.stdout = sys.stderr = Nowhere()
     _clock.calling = True
     channel = Channel(write)

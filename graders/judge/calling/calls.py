@@ -1,7 +1,7 @@
-"""The judge's side of the calls: what a plain function gave in each case.
+"""The judge's side of calls: collects what a plain function returned in each case.
 
-The function runs in a jailed process, once for each case, one after the other. What comes from
-there is not trusted: a line that no stand-in writes ends it.
+The function runs in a jailed process, one case after the other. The process's output is not
+trusted: a line that a stand-in cannot have written ends it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from graders.judge.records import Case, Exercise, Fault, GraderError, PlainFunct
 from graders.judge.submission.loading import Submission
 
 FILENAME = "<submission>"
-# Of the processor: `call_task` stops the function after 30 at the latest. Three times as much
-# may pass on the clock, and on a busy machine most of that goes by between two lines.
+# CPU seconds: `call_task` stops the function after 30 at the latest. Wall time may be three times
+# as long, and on a busy machine most of it passes between two lines.
 CHILD_SECONDS = 38.0
-SILENT_SECONDS = 15.0  # without a line; who talks more often is held up by the machine
+SILENT_SECONDS = 15.0  # without a line; with more lines, only the machine is slow
 MOST_USES = 200_000  # of stand-ins, in all cases together
 _CONTROL = "def control():\n    return 1.0\n"
 
@@ -39,11 +39,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Called:
-    """How one call went. Exactly one of `numbers`, `returned`, `raised` and `ended` is set.
+    """The outcome of a call. Exactly one of `numbers`, `returned`, `raised`, `ended` is set.
 
-    `returned` says what came back in the place of the numbers. `ended` is how the process ended
-    before this call did: "timeout", "out-of-memory", "crashed" or "exited". `faults` are what the
-    objects in the judge had to refuse.
+    `returned` describes a result that is not the numbers. `ended` is how the process ended
+    during this call: "timeout", "out-of-memory", "crashed" or "exited". `faults` are uses that
+    the objects in the judge refused.
     """
 
     call: Call
@@ -57,7 +57,7 @@ class Called:
 def made_calls(
     exercise: Exercise, function: PlainFunction, cases: Sequence[Case], seed: int
 ) -> list[Call]:
-    """The calls of some cases; an error here is ours, never the learner's."""
+    """Return the calls of some cases; an error here is ours, not the learner's."""
     made = []
     for case in cases:
         try:
@@ -77,25 +77,25 @@ def made_calls(
 
 @dataclass
 class Conversation:
-    """What is said with the process in which a function runs, case after case."""
+    """The exchange of lines with the process in which a function runs, case after case."""
 
     function: PlainFunction
     calls: Sequence[Call]
     outcomes: list[Called] = field(default_factory=list)
     unloaded: Raised | None = None
     uses: int = 0
-    stopped: bool = False  # it went on and on
-    last: float = field(default_factory=time.monotonic)  # when there was a line
+    stopped: bool = False  # too many uses, or continuing is pointless
+    last: float = field(default_factory=time.monotonic)  # when the last line came
     _remotes: list[Remote] = field(default_factory=list)
 
     def request(self, submission: Submission) -> dict[str, Any]:
-        """What the process is asked. Cases are described by values and by numbers of objects."""
+        """Return the request to the process. It describes cases by values and object numbers."""
         cases, first = [], 0
         for call in self.calls:
             remote = Remote(self.function.remote, first)
             cases.append([remote.encoded(arg) for arg in call.args])
             self._remotes.append(remote)
-            first += 1 << 24  # so the number of another case's object is none of this one's
+            first += 1 << 24  # so that objects of different cases have different numbers
         return {
             "task": "call",
             "source": submission.source,
@@ -107,11 +107,11 @@ class Conversation:
 
     @property
     def over(self) -> bool:
-        """Whether the last answer made trying further cases pointless."""
+        """Whether trying further cases is pointless after the last answer."""
         return bool(self.outcomes) and self._remotes[len(self.outcomes) - 1].over
 
     def reply(self, line: bytes) -> bytes | None:
-        """The answer to a line; None where it was no question. Raises EndedError."""
+        """Return the answer to a line; None if it needs none. Raises EndedError."""
         self.last = time.monotonic()
         try:
             message = json.loads(line)
@@ -151,7 +151,7 @@ class Conversation:
         return Called(call, numbers=read, faults=faults)
 
     def close(self, ended: str) -> None:
-        """Say of the first case without an outcome how it ended."""
+        """Record how the first case without an outcome ended."""
         number = len(self.outcomes)
         if ended and number < len(self.calls) and not self.over:
             faults = tuple(self._remotes[number].faults)
@@ -161,10 +161,10 @@ class Conversation:
 def call_all(
     submission: Submission, function: PlainFunction, calls: Sequence[Call], worker: CompileWorker
 ) -> Conversation:
-    """Call the function for every case, until one of them comes to no end.
+    """Call the function for every case, until one of them does not end.
 
-    Raises GraderError where this machine cannot call anything, or is too slow to. A function that
-    does not end falls silent; on a slow machine answers still come in when the time is over.
+    Raises GraderError if this machine cannot call functions, or is too slow. A function that does
+    not end sends no more lines; on a slow machine, lines still come when the time is over.
     """
     talk = Conversation(function, calls)
     answer = worker.ask(talk.request(submission), CHILD_SECONDS, talk.reply)
@@ -178,7 +178,7 @@ def call_all(
 
 
 def _check_machine(worker: CompileWorker) -> None:
-    """Raise GraderError where not even a function of our own comes to its end."""
+    """Raise GraderError if a function of our own does not end either."""
     control = Submission("<control>", _CONTROL, "control")
     call = Call(Case("control", ()), (), (1.0,))
     talk = Conversation(PlainFunction(("one",), 0.0), [call])
@@ -198,7 +198,7 @@ def _ended(answer: Answer) -> str:
 
 
 def _numbers(returned: Any, count: int) -> tuple[float, ...] | str:
-    """The numbers that came back, or in words what did."""
+    """Return the numbers that came back, or a description of anything else."""
     if not isinstance(returned, dict):
         return "nothing that the judge can read"
     if "tuple" not in returned:

@@ -1,4 +1,4 @@
-"""From calls that went wrong to findings: which mistake is it, in a tutor's words?"""
+"""Turns failed calls into findings, which name the mistake in a tutor's words."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from graders.judge.report import Finding
 
 GATE = "call"
 MOST_FINDINGS = 3
-WEIGHT = 3  # a mistake that has a name stands before one that three times as many cases only show
-LEAST_REL = 1e-6  # how near a result must come to what a mistake computes
+WEIGHT = 3  # a named mistake counts like an unnamed one in three times as many cases
+LEAST_REL = 1e-6  # relative tolerance between a result and what a mistake computes
 VAGUE = "wrong-values"
 POWERS = (3, -3, 6, -6, 9, -9, 12, -12)
 
 
 def holds(outcome: Called, function: PlainFunction) -> bool:
-    """Whether a call gave the right numbers."""
+    """Whether a call returned the correct numbers."""
     return outcome.numbers is not None and near(
         outcome.numbers, outcome.call.expected, function.rel
     )
 
 
 def findings(exercise: Exercise, function: PlainFunction, talk: Conversation) -> list[Finding]:
-    """At most three, the likeliest cause first."""
+    """Return at most three findings, the likeliest cause first."""
     if talk.unloaded is not None:
         return [_unloaded(talk.unloaded)]
     failed = [outcome for outcome in talk.outcomes if not holds(outcome, function)]
@@ -60,9 +60,9 @@ def findings(exercise: Exercise, function: PlainFunction, talk: Conversation) ->
 
 
 def _shows(misconception: Misconception, outcome: Called, function: PlainFunction) -> bool:
-    """Whether a failing call admits this misconception.
+    """Whether a failing call matches this misconception.
 
-    An error in a record only means that it does not match: it may not have thought of everything.
+    An error in a record only means that it does not match: its author may have missed this case.
     """
     if misconception.faults & {fault.code for fault in outcome.faults}:
         return True
@@ -88,7 +88,7 @@ def _evidence(outcome: Called) -> Evidence:
 
 
 def wrong_numbers(expected: ExpectedWrong, call: Call) -> list[tuple[float, ...]]:
-    """What a mistake would compute in its several forms; a None in a result is the right number."""
+    """Return what each form of a mistake computes; None in a form means the correct number."""
     with contextlib.suppress(Exception):
         given: Any = expected.function(*call.args)
         forms = given if isinstance(given, list) else [given]
@@ -101,7 +101,7 @@ def wrong_numbers(expected: ExpectedWrong, call: Call) -> list[tuple[float, ...]
 
 
 def _refuted(misconception: Misconception, passed: Sequence[Call]) -> bool:
-    """Whether each of its forms would have failed in a call that has passed."""
+    """Whether each form of the mistake would have failed a call that passed."""
     if misconception.detector is not None or misconception.faults:
         return False
     for call in passed:
@@ -112,12 +112,12 @@ def _refuted(misconception: Misconception, passed: Sequence[Call]) -> bool:
 
 
 def near(numbers: Sequence[float], others: Sequence[float], rel: float) -> bool:
-    """Each number within that share of the other one; endless ones never."""
+    """Whether each number is within the relative tolerance; infinite ones never are."""
     pairs = zip(numbers, others, strict=True)
     return all(abs(a - b) <= rel * abs(b) < math.inf for a, b in pairs)
 
 
-# ---------------------------------------------------------------- what has no name of its own
+# ---------------------------------------------------------------- mistakes without a name
 
 
 def _generic(outcome: Called, function: PlainFunction) -> tuple[str, FindingText]:
@@ -201,7 +201,7 @@ def _numbers(numbers: Sequence[float], function: PlainFunction) -> str:
 
 
 def _asked(function: PlainFunction) -> str:
-    """`a number (ms)`, `a tuple of 2 numbers (GB/s, TFLOP/s)`."""
+    """Return what to return, such as `a number (ms)` or `a tuple of 2 numbers (GB/s, TFLOP/s)`."""
     count = len(function.returns)
     what = "a number" if count == 1 else f"a tuple of {count} numbers"
     return f"{what} ({', '.join(function.returns)})"

@@ -1,7 +1,7 @@
-"""The judge's end of the stand-ins: objects that a submission uses and never sees.
+"""The judge's side of the stand-ins: objects that a submission uses but never gets.
 
-What it asks for is a line from a process in which a stranger's code ran. It may use the objects of
-the case that is under way, under the names that the exercise offers, and nothing else.
+A request is a line from a process that ran untrusted code. It may only use the objects of the
+current case, by the names that the exercise offers.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _PLAIN = (bool, int, float, str)
 
 
 class BrokenLineError(Exception):
-    """A line that no stand-in writes: somebody has forged it, or garbled the channel."""
+    """A line that a stand-in cannot have written: it is forged or damaged."""
 
 
 def kinds(remote: Mapping[type, tuple[str, ...]]) -> dict[str, dict[str, list[str]]]:
-    """What a stand-in of each class has, for the process that makes it."""
+    """Return the attributes of each class's stand-in, for the process that makes it."""
     return {
         kind.__name__: {
             "methods": [name for name in names if not _is_property(kind, name)],
@@ -40,17 +40,17 @@ def _is_property(kind: type, name: str) -> bool:
 
 
 class Remote:
-    """The objects of one call, each under a number."""
+    """The objects of one call, by number."""
 
     def __init__(self, offers: Mapping[type, tuple[str, ...]], first: int = 0) -> None:
         self._offers = offers
         self._first = first
         self._objects: list[Any] = []
         self.faults: list[Fault] = []
-        self.over = False  # an error said that it is no use to go on
+        self.over = False  # an error said that continuing is pointless
 
     def encoded(self, value: Any) -> dict[str, Any]:
-        """A value as the stand-ins' side reads it."""
+        """Return a value in the form that the stand-ins' side reads."""
         if isinstance(value, tuple):
             return {"tuple": [self.encoded(item) for item in value]}
         if isinstance(value, torch.dtype):
@@ -64,7 +64,7 @@ class Remote:
         return {"far": number, "kind": type(value).__name__}
 
     def used(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a use of a stand-in; raises BrokenLineError."""
+        """Return the answer to a use of a stand-in; raises BrokenLineError."""
         name, given = message.get("name"), message.get("args")
         if not isinstance(name, str) or not isinstance(given, list) or len(given) > MOST_ARGUMENTS:
             raise BrokenLineError
@@ -83,7 +83,7 @@ class Remote:
         try:
             return {"gives": self.encoded(target(*args))}
         except Exception as error:
-            code = getattr(error, "code", None)  # only such an error is written for a learner
+            code = getattr(error, "code", None)  # only errors with a code are written for learners
             if not isinstance(code, str):
                 return {"fails": _misused(target, name, args)}
             self.faults.append(Fault(code, str(error)))

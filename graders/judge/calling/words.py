@@ -1,4 +1,4 @@
-"""What a tutor says of a plain function that goes wrong in a way which every exercise knows."""
+"""Messages for failures of a plain function that can happen in every exercise."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ ADVICE = {
 
 
 def raised(kind: str, text: str) -> FindingText:
-    """What is said of an error."""
+    """Return the message about an error."""
     title = "The function stops with an error"
     advice = ADVICE.get(kind, "Fix this line, then check again.")
     told = f"{kind}: {one_line(text)}" if text else f"{kind}."

@@ -1,1 +1,1 @@
-"""Test cases: how records describe them, the tensors they stand for, how results are compared."""
+"""Test cases: how records describe them, how their tensors are built, how results are compared."""

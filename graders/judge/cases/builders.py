@@ -1,8 +1,8 @@
 """Builders of case records, so that an exercise's cases stay data.
 
-An exercise says how its arguments follow from a shape (a `Maker`); `cases` takes that maker
-through shapes, dtypes, fills and views and names each case by what is special about it.
-The numbers of a case depend on its name: two cases never share them.
+An exercise says how its arguments follow from a shape (a `Maker`); `cases` calls that maker for
+shapes, dtypes, fills and views, and names each case by what is special about it. The numbers of a
+case depend on its name, so two cases never share them.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def cases(
 ) -> tuple[Case, ...]:
     """Return one case for each combination of shape, dtype, fill, view and draw.
 
-    `axes` names the numbers of a shape, separated by blanks ("m k n"); `make(shape, **spec)`
-    turns a shape into arguments; each combination gets `draws` cases, which differ in their
-    numbers alone; `label` ends the names, where the maker itself is special.
+    `axes` names the numbers of a shape, separated by blanks ("m k n"). `make(shape, **spec)` turns
+    a shape into arguments. Each combination gets `draws` cases that differ only in their numbers.
+    `label` is appended to the names, if the maker itself is special.
     """
     made = []
     for shape, dtype, fill, view, draw in product(shapes, dtypes, fills, views, range(draws)):
@@ -100,7 +100,7 @@ def case_name(
     shift: float,
     draw: int,
 ) -> str:
-    """Say what is special about a case: its sizes, and all that is not the default."""
+    """Return what is special about a case: its sizes, and all that is not the default."""
     words = [" ".join(f"{axis}={size}" for axis, size in zip(axes.split(), sizes, strict=True))]
     if dtype != torch.float32:
         words.append(str(dtype).removeprefix("torch."))

@@ -14,23 +14,23 @@ import torch
 
 from graders.judge.records import Exercise, ReturnedTensor, Tolerance
 
-# rel: a little over one ulp of the stored dtype, room for exp and division on a GPU;
-# acc: fp32 accumulation in any order; TF32 and fp16 accumulation lie well above it.
+# rel: a little over one ulp of the stored dtype, room for exp and division on a GPU; acc: fp32
+# accumulation in any order; TF32 and fp16 accumulation exceed it by far.
 DEFAULTS = {
     torch.float64: Tolerance(rel=1e-12, acc=1e-13),
     torch.float32: Tolerance(rel=4e-6, acc=4e-6, abs=1e-37),
     torch.float16: Tolerance(rel=2.0**-10, acc=4e-6, abs=2.0**-24),
     torch.bfloat16: Tolerance(rel=2.0**-7, acc=4e-6, abs=1e-37),
 }
-FEW = 509  # elements; no power of two, so that the step is seldom a multiple of a row
+FEW = 509  # elements; not a power of two, so that the step is seldom a multiple of a row
 INTEGER_VIEW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a case must give: `values` in float64 or exact integers, `slack` per element.
+    """The required result of a case: `values` in float64 or exact integers, `slack` per element.
 
-    Of a launcher that returns several tensors, the one of number `result`; `names` has them all.
+    If a launcher returns several tensors, this is number `result`; `names` has all names.
     """
 
     values: torch.Tensor
@@ -48,14 +48,14 @@ class Expectation:
 
     @property
     def name(self) -> str:
-        """Which of several results it is, in words; "" of the only one."""
+        """The name of this result among several; "" for an only one."""
         return self.names[self.result] if self.names else ""
 
 
 def expect(exercise: Exercise, args: tuple[Any, ...]) -> tuple[Expectation, ...]:
-    """Run the trusted reference, and derive how far a right result may be off from it.
+    """Run the reference, and compute how far a correct result may differ from it.
 
-    One expectation for each tensor that the launcher returns.
+    Returns one expectation for each tensor that the launcher returns.
     """
     wide = args if exercise.exact else widened(args)
     found = exercise.reference(*wide)
@@ -73,7 +73,7 @@ def expect(exercise: Exercise, args: tuple[Any, ...]) -> tuple[Expectation, ...]
 
 
 def returned_tensor(exercise: Exercise, number: int = 0) -> ReturnedTensor:
-    """What the exercise says of the result `number`."""
+    """The exercise's record of the result `number`."""
     if exercise.results:
         return exercise.results[number]
     return ReturnedTensor(
@@ -140,7 +140,7 @@ def close(
     dtype: torch.dtype,
     nan_may_be: tuple[float, ...] = (),
 ) -> torch.Tensor:
-    """Elementwise: within the slack, or equal to the reference once it is rounded to `dtype`."""
+    """Elementwise: within the slack, or equal to the reference after rounding to `dtype`."""
     got, want = actual.double(), expected.double()
     good = (got - want).abs() <= slack
     if dtype.is_floating_point:
@@ -152,12 +152,12 @@ def close(
 
 
 def sparse(tensor: torch.Tensor) -> int:
-    """The step at which a quick look at a large result takes elements; 1 for a small one."""
+    """The step between the sampled elements of a large result; 1 for a small one."""
     return max(1, tensor.numel() // FEW)
 
 
 def every(tensor: torch.Tensor, step: int) -> torch.Tensor:
-    """Every step-th element, flattened; the tensor itself where step is 1."""
+    """Every step-th element, flattened; the tensor itself if step is 1."""
     return tensor if step == 1 else tensor.flatten()[::step]
 
 

@@ -1,4 +1,4 @@
-"""How the arguments of cases lie in memory, as plain data: all that a launcher may know."""
+"""The memory layouts of the cases' arguments as plain data: all that a launcher may know."""
 
 from __future__ import annotations
 

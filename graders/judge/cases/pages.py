@@ -1,8 +1,8 @@
-"""Cases of lists that lie in pages: which page holds what, and what is garbage.
+"""Cases with paged lists: which page has which elements, and what is garbage.
 
-A list of some length has its elements in pages of `page_size` slots, and a row of a table names its
-pages in order. What lies behind a length, in the last page, in the table, and in pages that belong
-to nobody, is old data, or poison.
+The elements of a list are in pages of `page_size` slots, and a row of a table names the pages in
+order. Slots of the last page and entries of the table after the list's length, and pages that no
+list uses, contain old data or poison.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from graders.judge.records import Runs
 
 @dataclass(frozen=True)
 class Pages:
-    """How lists of these lengths lie in pages, drawn from a seed.
+    """Distributes lists of these lengths over pages, drawn from a seed.
 
-    `columns` is the width of the table, by default one more than the longest list needs. `spare`
-    pages belong to nobody. The first `shared` pages of all lists are the same.
+    `columns` is the width of the table, by default one more than the longest list needs. No list
+    uses the `spare` pages. The first `shared` pages of all lists are the same.
     """
 
     lengths: tuple[int, ...]
@@ -45,7 +45,7 @@ class Pages:
         return sum(self.needed) + self.spare
 
     def table(self) -> list[list[int]]:
-        """A row of page numbers for each list, in no order; behind its length, any pages."""
+        """A row of page numbers for each list, in random order; after its length, any pages."""
         generator = torch.Generator().manual_seed(sum(self.lengths) + self.page_size)
         free = torch.randperm(self.count, generator=generator).tolist()
         any_page = torch.randint(
@@ -61,13 +61,13 @@ class Pages:
         return rows
 
     def unused_entries(self) -> Runs:
-        """The places in the table, row after row, that lie behind a length."""
+        """The places in the table, counted row after row, that are after a length."""
         starts = (number * self.width for number in range(len(self.lengths)))
         ends = zip(starts, self.needed, strict=True)
         return tuple((a + need, a + self.width - 1) for a, need in ends if need < self.width)
 
     def unused_slots(self) -> list[int]:
-        """The slots, counted through all pages, in which no element of any list lies."""
+        """The slots, counted through all pages, that contain no element of any list."""
         used = {
             row[place // self.page_size] * self.page_size + place % self.page_size
             for row, length in zip(self.table(), self.lengths, strict=True)
@@ -77,7 +77,7 @@ class Pages:
 
 
 def runs(places: Iterable[int], size: int = 1) -> Runs:
-    """Return neighbouring places as runs, of elements where each place has `size` of them."""
+    """Return neighbouring places as runs of elements; each place has `size` elements."""
     numbered = enumerate(places)
     grouped = (list(run) for _, run in groupby(numbered, lambda pair: pair[1] - pair[0]))
     return tuple((run[0][1] * size, run[-1][1] * size + size - 1) for run in grouped)

@@ -16,10 +16,10 @@ from graders.judge.records import Case, Exercise, GraderError
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case, its arguments and what they must give.
+    """A case with its arguments and its expected result.
 
-    `number` is its place among all the cases that a launcher is called for. Where a launcher
-    returns several tensors there is one of these for each of them, with the same number.
+    `number` is its place among all the cases for which a launcher is called. If a launcher returns
+    several tensors, each has its own `Prepared`, with the same number.
     """
 
     case: Case
@@ -29,13 +29,13 @@ class Prepared:
 
     @property
     def size(self) -> int:
-        """Elements, of arguments and result together."""
+        """The number of elements of arguments and result together."""
         inputs = sum(arg.numel() for arg in self.args if isinstance(arg, torch.Tensor))
         return inputs + self.expectation.values.numel()
 
 
 def seed_of(secret: bytes, *what: object) -> int:
-    """A seed that nobody can compute who does not know the secret."""
+    """A seed that cannot be computed without the secret."""
     return int.from_bytes(hmac.digest(secret, repr(what).encode(), "sha256")[:8], "little")
 
 
@@ -61,5 +61,5 @@ def prepare(
 
 
 def distinct(prepared: Sequence[Prepared]) -> list[Prepared]:
-    """One for each case."""
+    """The first entry of each case."""
     return list({item.number: item for item in prepared}.values())

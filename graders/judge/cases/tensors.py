@@ -1,7 +1,7 @@
 """Build the tensors that a case describes: values from a seed, memory layout from the view.
 
-The elements of a storage that are not in the view are poison, so that a kernel which
-reads them computes something that no tolerance forgives.
+The elements of a storage that are not in the view are poison, so that a kernel that reads them
+computes a result far outside any tolerance.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def build(case: Case, seed: int) -> tuple[Any, ...]:
 
 
 def build_tensor(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
-    """One tensor of `spec.shape`, laid out as `spec.view` says."""
+    """One tensor of `spec.shape` with the memory layout of `spec.view`."""
     strides, offset, length = layout(spec)
     storage = torch.empty(length, dtype=spec.dtype)
-    if spec.view not in FAR:  # a far storage is sparse: gigabytes of pages that nobody touches
+    if spec.view not in FAR:  # a far storage is sparse: poison would touch gigabytes of pages
         poison(storage)
     view = storage.as_strided(spec.shape, strides, offset)
     if view.numel():
@@ -59,7 +59,7 @@ def build_tensor(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
 
 
 def poison(storage: torch.Tensor) -> None:
-    """Fill memory with what shows when it is read: NaN, or the extreme integer."""
+    """Fill memory with a value that shows when it is read: NaN, or the extreme integer."""
     if storage.dtype.is_floating_point:
         storage.fill_(float("nan"))
     elif storage.dtype == torch.bool:
@@ -96,7 +96,7 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
         case "expanded_rows":
             strides = (*outer, 0, 1)
         case "expanded_columns":
-            strides = (*outer, 1, 0)[-len(shape) :]  # of a vector all elements are one
+            strides = (*outer, 1, 0)[-len(shape) :]  # in a vector all elements are one
         case "overlapping":
             strides = (*outer, max(1, width // 2), 1)
         case "far":
@@ -146,7 +146,7 @@ def _drawn(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     if not spec.dtype.is_floating_point:
         return _integers(spec, generator)
     values = _floats(spec, generator)
-    if spec.dtype.itemsize == 1:  # beyond the largest number some torch make NaN, others do not
+    if spec.dtype.itemsize == 1:  # beyond the largest number some torch versions make NaN
         largest = torch.finfo(spec.dtype).max
         values = values.clamp(-largest, largest)
     return values.to(spec.dtype)
@@ -167,7 +167,7 @@ def _integers(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
 
 
 def _integer_ramp(spec: TensorSpec, info: torch.iinfo) -> torch.Tensor:
-    """shift, shift + 1, …, and behind the largest number of the dtype on from 0."""
+    """shift, shift + 1, …, continuing at 0 after the largest number of the dtype."""
     count = max(info.min, int(spec.shift)) + torch.arange(torch.Size(spec.shape).numel())
     top = info.max + 1
     return (count if top > 2**62 else torch.where(count < 0, count, count % top)).to(spec.dtype)
@@ -200,7 +200,7 @@ def _floats(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
 def _sprinkle(
     values: torch.Tensor, specials: tuple[float, ...], generator: torch.Generator
 ) -> torch.Tensor:
-    """About one element in eight becomes a special value; each special appears if it can."""
+    """Replace about one element in eight by a special value; each special appears if it can."""
     flat = values.clone().reshape(-1)
     order = torch.randperm(flat.numel(), generator=generator)
     count = min(flat.numel(), max(len(specials), flat.numel() // 8))
@@ -210,7 +210,7 @@ def _sprinkle(
 
 
 def _keep_one_finite(values: torch.Tensor, sprinkled: torch.Tensor) -> torch.Tensor:
-    """Give each row that became infinite as a whole its first value back."""
+    """Give each row that became entirely infinite its first value back."""
     lost = torch.isinf(sprinkled).all(dim=-1)
     sprinkled[..., 0] = torch.where(lost, values[..., 0], sprinkled[..., 0])
     return sprinkled

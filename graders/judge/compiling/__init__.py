@@ -1,1 +1,1 @@
-"""The gate *compile*: every kernel for sm_80 and sm_90, in a jailed process without a GPU."""
+"""The gate *compile*: compiles every kernel for sm_80 and sm_90, in a jail and without a GPU."""

@@ -1,9 +1,9 @@
-"""What the forked child of the compile gate does: the launches of a plan, lowered to PTX.
+"""The task of the compile gate's forked child: lowers the launches of a plan to PTX.
 
-No Python of the submission runs here: its kernels are made of their text (`plan.kernels`), and
-what is compiled are exactly the specialisations that the plan launches. Each goes through Triton's
-front end; a bounded number goes all the way to PTX. Runs in a jail. What it returns is not
-trusted: the judge validates it, and runs ptxas itself.
+No Python of the submission runs here: kernels are made from their text (`plan.kernels`), and
+exactly the specialisations that the plan launches are compiled. Each goes through Triton's front
+end; a limited number is lowered to PTX. It runs in a jail. The judge does not trust its output:
+it validates it, and runs ptxas itself.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from triton_util.explain.lowering import front_end, to_ptx
 from triton_util.interpreter.messages.mapping import astray
 from triton_util.interpreter.messages.translation import translate
 
-FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
+FRONT_END_LIMIT = 64  # distinct specialisations that the front end checks
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
-EVERY_LIMIT = 24  # specialisations that are lowered where each of them is asked for
-EVERY_SECONDS = 15.0  # of the processor, after which no further one is begun
+EVERY_LIMIT = 24  # specialisations that are lowered if all are requested
+EVERY_SECONDS = 15.0  # of CPU time, after which no further one is begun
 VISITS = Visits()
 VISITS.install()
 
 
 def before_jail() -> None:
-    """Nothing: the limits of the jail are enough."""
+    """Do nothing: the limits of the jail are enough."""
 
 
 def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
-    """The report about one plan, as one line of JSON; others go before it (see `tell`).
+    """Return the report about one plan, as a line of JSON; `tell` sends other lines before it.
 
-    The `part` "check" of the request runs the front end alone, the part "lower" only lowers, as if
-    the front end had passed everything.
+    The request's `part` "check" runs only the front end; the part "lower" only lowers, as if the
+    front end had passed everything.
     """
     report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": []}
     plan = kernels_from_json(request["kernels"])
@@ -84,14 +84,14 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
     return json.dumps(report).encode()
 
 
-_wanted: list[int] = list(TARGETS)  # that are compiled for
-_module = types.ModuleType(MODULE)  # where the kernels of this submission are found by name
+_wanted: list[int] = list(TARGETS)  # compile for these
+_module = types.ModuleType(MODULE)  # contains this submission's kernels by name
 
 
 def _specialised(kernels: Kernels, raw: Mapping[str, Any]) -> Launch | None:
-    """A launch as Triton would specialise it; None where its arguments do not fit the kernel.
+    """Return a launch as Triton would specialise it; None if its arguments do not fit the kernel.
 
-    Then the interpreter says so, with its case.
+    In that case the interpreter reports it, with the case.
     """
     kernel = kernels.get(raw["kernel"])
     setattr(_module, f"kernel_{raw['kernel']}", kernel)
@@ -113,11 +113,11 @@ def check_front_end(
     most: int,
     checked: bool = True,
 ) -> list[Launch]:
-    """Run the front end on each launch; those that passed, all where none is `checked`.
+    """Run the front end on each launch; return those that passed, or all if not `checked`.
 
-    Of launches with the same meaning, which comes with them, one is enough. Each kernel comes once
-    before any comes twice, so that the limit leaves none out. What is frequent goes before what is
-    rare.
+    Of launches with the same meaning (the second item), only one is checked. Every kernel is
+    checked once before any is checked twice, so that the limit leaves out no kernel. Frequent
+    launches come first.
     """
     sound: dict[str, list[Launch]] = {}
     ordered = sorted(launches, key=lambda item: -item[0].count)
@@ -146,9 +146,9 @@ def check_front_end(
 
 
 def tell(launch: Launch, arch: int, meant: str = "") -> None:
-    """Send what is compiled next: it says where compiling stopped if no report comes.
+    """Send what is compiled next: without a report, it shows where compiling stopped.
 
-    meant: the meaning of the launch, to send the arms that the front end has visited so far.
+    meant: the meaning of the launch; with it, the arms visited by the front end so far are sent.
     """
     at: dict[str, Any] = {"at": f"{launch.described} for sm_{arch}"[:200], "line": launch.def_line}
     if meant:
@@ -159,9 +159,9 @@ def tell(launch: Launch, arch: int, meant: str = "") -> None:
 def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> None:
     """Lower the representative specialisations of each kernel for each target.
 
-    The narrowest for the newest target alone: lowering takes most of the judge's time, and what an
-    older target lacks shows in the front end or with the widest. Of an autotuner each target needs
-    a configuration that fits.
+    The narrowest is lowered only for the newest target: lowering takes most of the judge's time,
+    and what an older target lacks shows in the front end or with the widest. For an autotuner,
+    each target needs one configuration that fits.
     """
     seen: set[str] = set()
     for launch in representatives(launches):
@@ -184,10 +184,10 @@ def lower_every(
     raws: Sequence[Mapping[str, Any]],
     report: dict[str, Any],
 ) -> None:
-    """Lower each launch; those that specialise alike once. `of` are their numbers.
+    """Lower each launch, equal specialisations once. `of` are the numbers of their launches.
 
-    `left` are the numbers of those for which there was no time. What does not compile is in neither
-    list: the gate *compile* has told it.
+    `left` are the numbers of launches for which there was no time. Launches that do not compile
+    are in neither list: the gate *compile* has reported them.
     """
     numbers: dict[str, list[int]] = {}
     launches: dict[str, Launch] = {}
@@ -227,9 +227,9 @@ def _lowered(launch: Launch, arch: int) -> dict[str, Any]:
 
 
 def representatives(launches: Sequence[Launch]) -> list[Launch]:
-    """Per kernel the widest and the narrowest dtypes.
+    """Return for each kernel the launches with the widest and the narrowest dtypes.
 
-    Of an autotuner the widest of the largest blocks, and the narrowest of the smallest.
+    For an autotuner: the widest with the largest blocks, and the narrowest with the smallest.
     """
     chosen: list[Launch] = []
     by_count = Counter(item.name for item in launches)
@@ -258,7 +258,7 @@ def _no_matter(launch: Launch) -> int:
 def describe_error(
     error: BaseException, filename: str, launch: Launch | None, stage: str
 ) -> dict[str, Any]:
-    """An error, and the line of the submission that it is about."""
+    """Return an error as data, with the line of the submission that it is about."""
     inner, line = _innermost(error, launch)
     text = inner.error_message or str(inner) if isinstance(inner, CompilationError) else str(inner)
     cause: BaseException = inner.__cause__ or inner
@@ -281,7 +281,7 @@ def describe_error(
 
 
 def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseException, int | None]:
-    """The deepest compilation error that points into the submission's own functions."""
+    """Return the deepest compilation error that points into the submission's own functions."""
     functions = _own_functions(launch)
     found, line = error, None
     step: BaseException | None = error
@@ -291,13 +291,13 @@ def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseExcepti
             if own is not None:
                 found, line = step, def_line(own) + getattr(step.node, "lineno", 1) - 1
             elif line is not None and step.error_message:
-                found = step  # the library's own words about the same line
+                found = step  # the library's message about the same line
         step = step.__cause__
     return found, line
 
 
 def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
-    """The kernel and all that it calls, by their text."""
+    """Return the kernel and all functions that it calls, by their text."""
     found: dict[str, JITFunction[Any]] = {}
     waiting: list[Any] = [] if launch is None else [launch.kernel]
     while waiting:
@@ -314,7 +314,7 @@ def _traceback_line(error: BaseException, filename: str) -> int | None:
 
 
 def _translated(error: BaseException) -> list[str] | None:
-    """Message and advice of the interpreter's table, where it has a row."""
+    """Return message and advice of the interpreter's table; None if it has no row."""
     lines = linecache.getlines(str(_module.__file__))
     found = translate(error, "".join(lines))
     return [found.message, found.advice] if found else None

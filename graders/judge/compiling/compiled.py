@@ -1,4 +1,4 @@
-"""What a contract can say of compiled kernels, and what is known of one: plain data."""
+"""Plain data about a compiled kernel, and the requirements of a contract on it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from triton_util.explain.loads import Load
 
 @dataclass(frozen=True)
 class CompiledLaunch:
-    """One launch of a case as the compiler makes it for one target (sm number).
+    """One launch of a case, compiled for one target (sm number).
 
-    `args` are the case's, tensors as TensorSpec. `threads` is the number of threads of a program,
-    0 where the PTX does not say it. `loads` pairs each load with the number of the launcher's
-    argument that it reads. `unplaced` are loads whose argument is not known. `assembled` asks
-    ptxas how many bytes are spilled.
+    `args` are the case's, with tensors as TensorSpec. `threads` is the number of threads of a
+    program, 0 if the PTX does not say it. `loads` pairs each load with the number of the
+    launcher's argument that it reads. `unplaced` are loads of an unknown argument. `assembled`
+    runs ptxas to get the number of spilled bytes.
     """
 
     args: tuple[Any, ...]
@@ -31,17 +31,17 @@ class CompiledLaunch:
 
     @property
     def spill_bytes(self) -> int:
-        """How many bytes a thread spills. Asking ptxas may take a while."""
+        """Return how many bytes a thread spills. Running ptxas may take a while."""
         return self.assembled()
 
     def loads_from(self, place: int) -> list[Load]:
-        """The loads from one argument of the launcher."""
+        """Return the loads from one argument of the launcher."""
         return [load for at, load in self.loads if at == place]
 
 
 @dataclass(frozen=True)
 class BrokenPromise:
-    """How a promise is broken: what is said of it, and the line of the submission."""
+    """How a requirement is broken: the message, and the line of the submission."""
 
     said: str
     line: int | None = None
@@ -49,11 +49,11 @@ class BrokenPromise:
 
 @dataclass(frozen=True)
 class CompilerRequirement:
-    """What a contract says of the compiled kernels. Who breaks it has half of the points.
+    """A contract's requirement on compiled kernels. Breaking it costs half of the points.
 
-    `where(*args)` says in which public cases, TensorSpec for a tensor; `broken` looks at each
-    launch of theirs, for each target, and gives None where the promise is kept. Of the
-    configurations of an autotuner one that keeps it is enough.
+    `where(*args)`, with a TensorSpec for a tensor, selects the public cases. `broken` checks each
+    of their launches for each target, and returns None if it meets the requirement. For an
+    autotuner, one configuration that meets it is enough.
     """
 
     code: str

@@ -1,7 +1,7 @@
 """Findings of the gate *compile*, in a tutor's words.
 
-Most messages are translated by the table of the interpreter, in the child (`said`). The rows
-here are for what only a compiler says, and are looked at first.
+The interpreter's table translates most messages, in the child (`said`). The rows here are for
+messages that only a compiler gives; they are tried first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graders.judge.sandbox.report_reader import text as plain_text
 
 GATE = "compile"
 TITLE = "The kernel does not compile for a GPU"
-ARROW = "←"  # in the words about which argument arrived where
+ARROW = "←"  # in messages about which argument arrived where
 _CONSTANT = re.compile(r"'?constexpr\[(\d+)\]'?")  # a size, in the shapes that Triton prints
 ARCHITECTURES = {80: "sm_80 (A100)", 90: "sm_90 (H100, H200)"}
 
@@ -109,7 +109,7 @@ ROWS = (
         "Put @triton.jit above it if it is part of the kernel.",
     ),
 )
-# Where nothing more precise is known.
+# For errors without a more precise message.
 LATE_ROWS = (
     Row(
         r"PassManager::run failed|failed to (translate|legalize)",
@@ -120,7 +120,7 @@ LATE_ROWS = (
 
 
 def explained(text: str, rows: Sequence[Row] = ROWS) -> tuple[str, str] | None:
-    """Message and next step for a compiler's text; None where no row fits."""
+    """Return message and next step for a compiler's text; None if no row matches."""
     text = _CONSTANT.sub(r"\1", text)
     for row in rows:
         match = re.search(row.pattern, text)
@@ -131,7 +131,7 @@ def explained(text: str, rows: Sequence[Row] = ROWS) -> tuple[str, str] | None:
 
 
 def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
-    """The finding for one error that the child reports; every field is checked."""
+    """Return the finding for one error that the child reports; every field is validated."""
     text = plain_text(error.get("text"), 2000)
     whole = plain_text(error.get("whole"), 2000)
     kind = plain_text(error.get("type"), 60)
@@ -153,7 +153,7 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     original = _each_once(f"{whole or text}\n{_each_once(stderr)[:1000]}")
     title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
     message, step = f"{where}{found[0]} {astray}".strip(), found[1]
-    if ARROW in astray:  # numbers and tensors at each other's parameters: the line follows from it
+    if ARROW in astray:  # swapped numbers and tensors explain the error at the line
         message = f"{where}{astray} At this line that means: {found[0]}"
         step = f"Pass the arguments of the launch in the kernel's order. Are they already? {step}"
     return Finding(GATE, "compile-error", title, message, plain_line(line), None, step,
@@ -161,12 +161,12 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
 
 
 def _each_once(text: str) -> str:
-    """The text without lines that it has said before: a diagnostic comes once for each attempt."""
+    """Return the text without repeated lines, because each attempt repeats a diagnostic."""
     return "\n".join(line for line in dict.fromkeys(text.split("\n")) if line.strip())
 
 
 def _said(value: object) -> tuple[str, str] | None:
-    """The translation that the child sends along: a message and what to do."""
+    """Return the child's translation of the error: a message and what to do."""
     if not (isinstance(value, list) and len(value) == 2):
         return None
     message, advice = (plain_text(part, 600) for part in value)
@@ -174,7 +174,7 @@ def _said(value: object) -> tuple[str, str] | None:
 
 
 def _diagnosed_line(stderr: str) -> int | None:
-    """The line that a diagnostic of the compiler's later stages names."""
+    """Return the line in a diagnostic of the compiler's later stages."""
     match = re.search(r"<submission>:(\d+):\d+: error:", stderr)
     return int(match[1]) if match else None
 
@@ -182,7 +182,7 @@ def _diagnosed_line(stderr: str) -> int | None:
 def shared_memory_finding(
     kernel: str, line: int | None, target: int, needed: int, limit: int
 ) -> Finding:
-    """A program that needs more shared memory than a processor has."""
+    """Return the finding for a program that needs more shared memory than an SM has."""
     return Finding(
         GATE,
         "shared-memory-too-large",
@@ -196,7 +196,7 @@ def shared_memory_finding(
 
 
 def assembler_finding(kernel: str, line: int | None, target: int, log: str) -> Finding:
-    """ptxas refused what Triton produced."""
+    """Return the finding for a kernel whose PTX ptxas refuses."""
     return Finding(
         GATE,
         "compile-error",
@@ -211,7 +211,7 @@ def assembler_finding(kernel: str, line: int | None, target: int, log: str) -> F
 
 
 def crash_finding(signal: int, stderr: str, what: str = "", line: int | None = None) -> Finding:
-    """The compiler itself came to a sudden end, at `what`."""
+    """Return the finding for a crash of the compiler, at `what`."""
     how = f" (signal {signal})" if signal else ""
     return Finding(
         GATE,
@@ -226,13 +226,13 @@ def crash_finding(signal: int, stderr: str, what: str = "", line: int | None = N
 
 
 def asleep_finding(line: int | None = None) -> Finding:
-    """The process that compiled waited for something, which compiling never does."""
+    """Return the finding for a compiling process that slept, which compiling never does."""
     words = OUTCOMES["asleep"]
     return Finding(GATE, "asleep", words.title, words.message, line, None, words.next_step)
 
 
 def timeout_finding(what: str = "", line: int | None = None) -> Finding:
-    """Compiling did not come to an end; `what` was being compiled then."""
+    """Return the finding for compiling that did not end; `what` was being compiled."""
     code = "compile-timeout"
     words = FAULTS[code]
     message = f"{words.message} It was at {what}." if what else words.message

@@ -1,9 +1,9 @@
-"""The gate *compile*: every kernel compiles for sm_80 and sm_90, with no GPU at hand.
+"""The gate *compile*: every kernel must compile for sm_80 and sm_90, without a GPU.
 
-Where an exercise needs more than sm_80 has, for sm_90 alone.
+If an exercise needs more than sm_80 has, only sm_90 counts.
 
-The launches of the plan say which specialisations there are; so a learner declares nothing, and
-what is compiled is what runs.
+The launches of the plan determine the specialisations. So a learner declares nothing, and exactly
+the kernels that run are compiled.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ from triton_util.explain.ptx import widest_load
 
 __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
-SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes that one program may have
-LAUNCHES_LIMIT = 2000  # different ones; each is bound and specialised in the child
+SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes of shared memory of one program
+LAUNCHES_LIMIT = 2000  # distinct ones; the child binds and specialises each
 COMPILED_LIMIT = 16  # more than an honest child sends: 4 kernels, one and a half times 2 targets
 PTX_LIMIT = 8 << 20
-AT = b'{"at":'  # a line of the child that says where it is
-SHARED_CLAIM = 1 << 40  # bytes; a number beyond is no figure
-ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further run is started
+AT = b'{"at":'  # begins the child's lines about its progress
+SHARED_CLAIM = 1 << 40  # bytes; a larger number is not plausible
+ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission; then no further run is started
 
 
 @dataclass(frozen=True)
 class CompileResult:
-    """Findings, what the compiler made of each kernel for each target, and what it visited.
+    """Findings, the compiler's output for each kernel and target, and the visited arms.
 
     `visited` has the arms of branches (see `plan.arms`) by the `meaning` of a launch.
     """
@@ -76,7 +76,7 @@ class CompileResult:
 
 @dataclass(frozen=True)
 class LoweredKernel:
-    """A kernel lowered to PTX, as the child reports it."""
+    """A kernel that the child reports as lowered to PTX."""
 
     kernel: str
     line: int | None
@@ -96,12 +96,12 @@ def compile_gate(
     compiled: LaunchPlan | None = None,
     only: Set[str] = frozenset(),
 ) -> CompileResult:
-    """Compile what the plan launches, and nothing else, for each target that has the capability.
+    """Compile exactly what the plan launches, for each target that has the capability.
 
-    What has the same meaning in a plan that is `compiled` already is left out, and what differs in
-    a size or stride of 1 alone only passes the front end. With a `second` process the work is
-    shared, and the result is the same. `only`: launches of these meanings pass the front end, all
-    of them. Raises GraderError where compiling is not possible at all.
+    Launches with the same meaning in a plan that is already `compiled` are left out; those that
+    differ only in a size or stride of 1 go through the front end only. A `second` process shares
+    the work, with the same result. `only`: all launches of these meanings go through the front
+    end, and no others. Raises GraderError if compiling is not possible at all.
     """
     plan, alike, kernels = captured.plan, bool(only), captured.plan.kernels
     launches = _launches(plan, only)
@@ -133,7 +133,7 @@ def compile_gate(
 def _judged(
     request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker | None
 ) -> CompileResult:
-    """What the answer says; with a second process, of the two that check and lower."""
+    """Return the result of the answer; with a second process, one checks and one lowers."""
     if second is None:
         checked = answer = asked(request, worker)
     else:
@@ -145,7 +145,7 @@ def _judged(
 def _shared(
     request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker
 ) -> tuple[Answer, Answer]:
-    """The answer of a process that checks, and of one that lowers if nothing is wrong."""
+    """Return the answers of the process that checks, and of the one that lowers if that passes."""
     with ThreadPoolExecutor(1) as beside:
         lowering = beside.submit(asked, {**request, "part": "lower"}, second)
         checked = asked({**request, "part": "check"}, worker)
@@ -154,7 +154,7 @@ def _shared(
 
 
 def _visited(answer: Answer) -> dict[str, frozenset[int]]:
-    """The arms that the front end visited, by the meaning of a launch."""
+    """Return the arms that the front end visited, by the meaning of a launch."""
     found = {}
     for line in answer.lines(AT):
         of, arms = line.get("meaning"), line.get("arms")
@@ -164,10 +164,10 @@ def _visited(answer: Answer) -> dict[str, frozenset[int]]:
 
 
 def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
-    """The answer of the compiling process, asked once more if only wall time ran out.
+    """Return the compiling process's answer; ask once more if only wall time ran out.
 
-    Compiling never sleeps. If wall time runs out before processor time, the machine is too busy.
-    Raises GraderError where that happens twice.
+    Compiling never sleeps. If wall time runs out before CPU time, the machine is too busy.
+    Raises GraderError if that happens twice.
     """
     for _ in range(2):
         answer = worker.ask(request)
@@ -180,15 +180,15 @@ def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
 
 
 def _launches(plan: LaunchPlan, only: Set[str] = frozenset()) -> list[dict[str, Any]]:
-    """The launches that may specialise differently, each with how often it comes.
+    """Return the launches that may specialise differently, each with its number of occurrences.
 
-    only: those of these meanings; all where there are none.
+    only: return those with these meanings; all if it is empty.
     """
     found: dict[str, dict[str, Any]] = {}
     for case in plan.cases:
         for launch, tuned in _with_tuning(case.steps):
             if is_empty(launch.grid):
-                continue  # where no program runs nothing is compiled: BLOCK_SIZE may be 0 there
+                continue  # an empty grid compiles nothing: BLOCK_SIZE may be 0
             raw = {**specialising(launch), "tuned": tuned}
             if only and meaning(raw, plan.kernels) not in only:
                 continue
@@ -201,7 +201,7 @@ def _launches(plan: LaunchPlan, only: Set[str] = frozenset()) -> list[dict[str, 
 
 
 def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
-    """Every launch, and whether it is one of several configurations."""
+    """Yield every launch, and whether it is one of several configurations."""
     for step in steps:
         if isinstance(step, Tune):
             for launch in launches_of([step]):
@@ -228,7 +228,7 @@ def _read(
 
 
 def _stopped(answer: Answer, seconds: float) -> Finding:
-    """The finding for a child that ended without a report."""
+    """Return the finding for a child that ended without a report."""
     what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
     if answer.ended == "asleep":
         return asleep_finding(line)
@@ -245,14 +245,14 @@ def _stopped(answer: Answer, seconds: float) -> Finding:
 def items_of(
     report: Mapping[str, Any], name: str, limit: int = COMPILED_LIMIT
 ) -> list[Mapping[str, Any]]:
-    """A list of objects in a report, as far as it is one."""
+    """Return a list of objects in a report; skip what is malformed."""
     value = report.get(name)
     listed = value[:limit] if isinstance(value, list) else []
     return [item for item in listed if isinstance(item, dict)]
 
 
 def claimed(item: Mapping[str, Any]) -> LoweredKernel | None:
-    """A kernel that the child says it has compiled; None where that cannot be so."""
+    """Return a kernel that the child reports as compiled; None if that is implausible."""
     ptx, target, shared, line = (item.get(k) for k in ("ptx", "target", "shared", "line"))
     if not isinstance(ptx, str) or len(ptx) > PTX_LIMIT or not ptx.isascii():
         return None
@@ -314,7 +314,7 @@ def _another_fits(item: LoweredKernel, compiled: Sequence[LoweredKernel]) -> boo
 def _another_assembles(
     item: LoweredKernel, compiled: Sequence[LoweredKernel], worker: CompileWorker
 ) -> bool:
-    """Triton passes over a configuration that ptxas refuses, as over one that is too large."""
+    """Whether ptxas accepts another configuration: Triton skips one that ptxas refuses."""
     for other in compiled:
         alike = (other.kernel, other.target) == (item.kernel, item.target) and other is not item
         if item.tuned and alike and other.shared <= SHARED_LIMITS[other.target]:
@@ -325,7 +325,7 @@ def _another_assembles(
 
 
 def assembly_of(item: LoweredKernel, worker: CompileWorker) -> Assembled:
-    """What ptxas makes of a kernel; raises AssemblerError where it refuses it."""
+    """Assemble a kernel with ptxas; raises AssemblerError if ptxas refuses it."""
     text = f"{item.target} {item.fp_fusion} {item.ptx}"
     key = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     known = worker.remembered(key)
@@ -360,11 +360,11 @@ def _resources(item: LoweredKernel, made: Assembled) -> KernelResources:
 
 
 def _largest_per_target(resources: Sequence[KernelResources]) -> tuple[KernelResources, ...]:
-    """The most demanding specialisation of each kernel for each target."""
+    """Return the most demanding specialisation of each kernel for each target."""
     largest: dict[tuple[str, int], KernelResources] = {}
     for item in resources:
         old = largest.setdefault((item.kernel, item.target), item)
-        widest = max(item.load_bits, old.load_bits)  # of the layout that allows most
+        widest = max(item.load_bits, old.load_bits)  # with the layout that allows the widest
         needs_more = (item.spill_bytes, item.registers, item.shared_bytes) > (
             old.spill_bytes,
             old.registers,

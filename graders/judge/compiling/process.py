@@ -1,4 +1,4 @@
-"""The judge's end of the warm process that captures launchers and compiles kernels."""
+"""Talks to the warm process that captures launchers and compiles kernels; runs in the judge."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from graders.judge.compiling.worker import STDERR_LIMIT, TOO_MUCH, receive, send
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders, starting
 
-ANSWER_SECONDS = 300.0  # beyond the child's own limit: then the warm process itself hangs
-REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels is far below
-# As Python's objects JSON takes up to thirty times its bytes (`{"":0},` does). So what a launcher
-# may have had its hands on is shorter: with all copies the judge stays below 512 MiB.
+ANSWER_SECONDS = 300.0  # after the child's own limit; then the warm process itself hangs
+REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels is much less
+# As Python objects, JSON takes up to 30 times its bytes (for example `{"":0},`). So reports that
+# a launcher may have forged have a lower limit: with all copies the judge stays below 512 MiB.
 PLAN_LIMIT = 8 << 20
 LINE_LIMIT = 1 << 20  # of one line of a conversation
 LIMITS = {"capture": PLAN_LIMIT, "compile": REPORT_LIMIT, "call": LINE_LIMIT}
 READ_BYTES = 1 << 20  # at once
 READ_BYTES_OF_LINES = 1 << 12  # of a conversation, whose lines are short
-Reply = Callable[[bytes], bytes | None]  # a line of a child, and what it is answered
-REMEMBERED_BYTES = 4 << 20  # of answers whose meaning is kept: as objects they take ten times that
+Reply = Callable[[bytes], bytes | None]  # takes a line of a child, returns the answer
+REMEMBERED_BYTES = 4 << 20  # of cached answers; as objects they take ten times that
 USUAL_BYTES = 1 << 14
 
 
@@ -38,8 +38,8 @@ USUAL_BYTES = 1 << 14
 class Answer:
     """What the child sent for one submission. None of it is trusted.
 
-    `at` is the last line that came, {} where none did. It is the report if the child came to its
-    end, which is None otherwise. `written` is all that came.
+    `at` is the last line that came, {} if none did. If the child finished, it is the report,
+    which is None otherwise. `written` is all that came.
     """
 
     report: Mapping[str, Any] | None
@@ -51,9 +51,9 @@ class Answer:
     stderr: str
 
     def lines(self, begin: bytes = b"") -> Iterator[Mapping[str, Any]]:
-        """The lines that are objects, those that begin so.
+        """Yield the lines that are JSON objects and start with `begin`.
 
-        As objects they take much memory, so one is made at a time.
+        Objects take much memory, so only one is made at a time.
         """
         for line in io.BytesIO(self.written):
             read = _object(line) if line.startswith(begin) else None
@@ -64,7 +64,7 @@ class Answer:
 class CompileWorker:
     """A warm process that compiles; a context manager, reusable for many submissions.
 
-    Starts when first used, and again should it ever die. Raises GraderError where this
+    The first use starts it; if it dies, the next use restarts it. Raises GraderError if this
     machine cannot compile at all. `cpu_seconds` is what one submission may use.
     """
 
@@ -91,7 +91,7 @@ class CompileWorker:
             self._control.close()
             self._control = None
         if self._process is not None:
-            self._process.kill()  # it holds nothing; an orderly end takes Python seconds
+            self._process.kill()  # it has nothing to save; a normal exit takes seconds
             self._process.wait()
             self._process = None
         if self._directory is not None:
@@ -99,28 +99,28 @@ class CompileWorker:
             self._directory = None
 
     def remembered(self, key: str) -> Any | None:
-        """What `remember` kept under this key; None if nothing."""
+        """Return what `remember` stored under this key, or None."""
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
             return self._known.get(key, (None, 0))[0]
 
     def remember(self, key: str, value: Any, size: int = USUAL_BYTES) -> None:
-        """Keep what an answer of `size` bytes means; the oldest ones are forgotten."""
+        """Cache the result of an answer of `size` bytes; the oldest results are dropped."""
         with self._lock:
             self._known[key] = value, size
             while sum(size for _, size in self._known.values()) > REMEMBERED_BYTES:
                 self._known.popitem(last=False)
 
     def ptxas(self, target: int) -> list[str]:
-        """Triton's own ptxas command for a target, with {ptx} and {cubin} for the files."""
+        """Return Triton's own ptxas command for a target, with {ptx} and {cubin} for the files."""
         with self._lock:
             self._start()
         return list(self.hello["ptxas"][str(target)])
 
     @property
     def directory(self) -> Path | None:
-        """Where the files of the process lie, as long as it runs."""
+        """The directory of the process's files, while it runs."""
         return self._directory
 
     def ask(
@@ -129,13 +129,13 @@ class CompileWorker:
         cpu_seconds: float | None = None,
         reply: Reply | None = None,
     ) -> Answer:
-        """The answer to a task: "capture", "compile" or "call".
+        """Return the answer to a task: "capture", "compile" or "call".
 
         See `launch_trace.trace_task`, `compiling.compile_task` and `calling.call_task`.
 
-        The child may use `cpu_seconds`, and no more than a submission may. With `reply` each line
-        of the child's goes there as it comes, and what that gives goes back to the child; None is
-        no answer, and an EndedError ends the child as if it had written too much.
+        The child may use `cpu_seconds`, at most what a submission may. `reply` gets each line of
+        the child, and its result goes back to the child; None sends no answer, and an EndedError
+        ends the child as if it had written too much.
         """
         allowed = self.cpu_seconds if cpu_seconds is None else min(cpu_seconds, self.cpu_seconds)
         with self._lock:
@@ -145,7 +145,7 @@ class CompileWorker:
             except (OSError, ValueError, TypeError) as error:
                 self.close()
                 raise GraderError(f"the compile gate's process broke down: {error}") from error
-            except BaseException:  # Ctrl-C, say: what still comes must not meet the next question
+            except BaseException:  # for example Ctrl-C: the next request must not read this answer
                 self.close()
                 raise
 
@@ -172,7 +172,7 @@ class CompileWorker:
         if answer is None:
             raise OSError("it ended without an answer")
         text = stderr.decode("utf-8", "replace")
-        if not report.startswith(b"J"):  # written right after the jail was entered
+        if not report.startswith(b"J"):  # the child writes it right after it enters the jail
             raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
         written = report[1:]
         last = next(filter(None, map(_object, reversed(written.split(b"\n")))), None)
@@ -204,14 +204,14 @@ class CompileWorker:
 
 
 def _both_ways() -> tuple[int, int]:
-    """The two ends of a channel that takes answers, too."""
+    """Return the two ends of a channel that also carries answers."""
     ours, theirs = socket.socketpair()
-    ours.setblocking(False)  # who does not listen holds nobody up
+    ours.setblocking(False)  # a stalled child must not block the judge
     return ours.detach(), theirs.detach()
 
 
 def _read(end: int, most: int) -> bytes:
-    """What has come; nothing where the child has gone without hearing what it was told last."""
+    """Return the bytes that have come; b"" if the child ended without reading its last answer."""
     try:
         return os.read(end, most)
     except ConnectionResetError:
@@ -219,11 +219,11 @@ def _read(end: int, most: int) -> bytes:
 
 
 class EndedError(Exception):
-    """Nothing more is to be said to a child: it is ended."""
+    """The conversation with a child is over, and the child is ended."""
 
 
 class Answering:
-    """Hands the lines of a child over as they come, and sends back what they are answered."""
+    """Passes on the lines of a child as they come, and sends back the answers."""
 
     def __init__(self, channel: int, reply: Reply) -> None:
         self._channel = channel
@@ -231,10 +231,10 @@ class Answering:
         self._over = False
 
     def taken(self, data: bytearray, most: int) -> None:
-        """Take whole lines out of `data`, whose first byte is the jail's and stays.
+        """Remove whole lines from `data`; its first byte, which the jail wrote, stays.
 
-        A child that does not listen, or whose conversation is over, gets no answer, and one byte
-        more than `most` stays in the place of what it has written.
+        A child that does not read, or whose conversation is over, gets no answer. Then `data` is
+        filled to one byte more than `most`, so that the child is ended.
         """
         while not self._over and (end := data.find(b"\n", 1)) > 0:
             line = bytes(data[1:end])
@@ -245,7 +245,7 @@ class Answering:
                     self._over = True
             except EndedError:
                 self._over = True
-            except (BlockingIOError, ConnectionError):  # it does not listen, or has gone
+            except (BlockingIOError, ConnectionError):  # it does not read, or has ended
                 self._over = True
         if self._over:
             data[1:] = bytes(most)
@@ -258,7 +258,7 @@ def _collect(
     most: int,
     answering: Answering | None = None,
 ) -> tuple[bytes, bytes]:
-    """Report and errors of a child, which is ended where it writes more than `most` bytes."""
+    """Return a child's report and errors; end the child if it writes more than `most` bytes."""
     kept = {report_end: bytearray(), error_end: bytearray()}
     deadline = time.monotonic() + ANSWER_SECONDS
     told = False
@@ -284,7 +284,7 @@ def _collect(
 
 
 def _object(line: bytes) -> Mapping[str, Any] | None:
-    """The object that a line holds; None where it holds none."""
+    """Return the JSON object in a line; None if it is not one."""
     try:
         read = json.loads(line)
     except (ValueError, RecursionError):

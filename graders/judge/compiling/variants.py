@@ -1,7 +1,7 @@
-"""Predict which launches a worker on a GPU will make, so that they can be compiled ahead.
+"""Predicts which launches a worker on a GPU will make, so that they can be compiled ahead.
 
-Several launches may need the same compiled kernel; it is compiled once. A launch that is not
-predicted costs time only: the worker compiles it when it comes to it.
+If several launches need the same compiled kernel, it is compiled once. A launch that was not
+predicted only costs time: the worker then compiles it itself.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ MOST_LAUNCHES = 600
 
 
 def for_verdict(cases: Iterable[CasePlan]) -> list[dict[str, Any]]:
-    """The launches of the cases, in order, as the gate *gpu* makes them.
+    """Return the launches of the cases, in order, as the gate *gpu* makes them.
 
-    An autotuner launches one configuration for each new shape, the next one every time: so does
-    `plan.replay`, which runs the plan on the GPU.
+    For each new shape, an autotuner launches its next configuration, as `plan.replay` does when
+    it runs the plan on the GPU.
     """
     return _distinct(_by_turns(cases))
 
 
 def for_timing(cases: Iterable[CasePlan]) -> list[dict[str, Any]]:
-    """The launches of the cases with every configuration of an autotuner, which tries them all."""
+    """Return the launches of the cases, with every configuration that an autotuner will try."""
     return _distinct(launch for case in cases for launch in launches_of(case.steps))
 
 
@@ -53,9 +53,9 @@ def _chosen(
 
 
 def _distinct(launches: Iterable[Launch]) -> list[dict[str, Any]]:
-    """Each launch once, reduced to what Triton specialises a kernel on.
+    """Return each launch once, reduced to what Triton specialises a kernel on.
 
-    A launch on an empty grid is kept: Triton compiles its kernel, too.
+    Launches on an empty grid stay, because Triton compiles their kernels, too.
     """
     found: dict[str, dict[str, Any]] = {}
     for launch in launches:

@@ -1,7 +1,7 @@
-"""Which arms of a kernel's branches Triton's front end visits: the others are in no program.
+"""Records which arms of a kernel's branches Triton's front end visits; the others never run.
 
-What follows a `return` that is always reached is visited too and is in no program either, so it
-does not count.
+The front end also visits code after a `return` that is always reached. This code never runs
+either, so it does not count.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TELL_SECONDS = 0.5  # between two messages about one launch that takes long to c
 
 
 class Visits:
-    """Notes the visited arms of one launch after another.
+    """Records the visited arms of one launch after the other.
 
-    `tell` gets the arms so far when compiling takes long: it may be ended at any time.
+    If compiling takes long, `tell` gets the arms so far, because it may be ended at any time.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Visits:
         CodeGenerator.visit = visit
 
     def begin(self, tell: Callable[[], None]) -> None:
-        """The next launch is compiled."""
+        """Begin the next launch."""
         self.arms.clear()
         self.tell = tell
         self._told = time.monotonic()
@@ -69,21 +69,21 @@ class Visits:
 
 
 class _Branch:
-    """An `if` whose condition is not known yet, or the whole function."""
+    """An `if` whose condition is still unknown, or the whole function."""
 
     def __init__(self, node: ast.If | None) -> None:
         self.node = node
-        self.decided = False  # by the compiler, which takes one of the two paths
-        self.returned = False  # on this path, whatever the programs do
+        self.decided = False  # the compiler takes only one of the two paths
+        self.returned = False  # on this path, in all programs
 
     def begin(self, node: ast.AST | None) -> None:
-        """A node is visited; with it the other path may begin."""
+        """Note that a node is visited, at which the other path may begin."""
         if self.node is not None and node in self.node.orelse[:1]:
             self.returned = False
 
 
 def _learn(branches: list[_Branch], node: ast.AST | None, made: Any) -> None:
-    """A node was visited, which may be the condition of an `if`, or a `return`."""
+    """Update the branches after a visit, if the node is a condition of an `if` or a `return`."""
     innermost = branches[-1]
     if innermost.node is not None and innermost.node.test is node:
         innermost.decided = not isinstance(made, tensor)

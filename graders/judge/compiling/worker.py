@@ -1,12 +1,11 @@
 """Main of the warm process that has Triton as a compiler, without its interpreter.
 
-It captures launchers, compiles kernels and calls plain functions: imports and warms up once, then
-forks one jailed child for each request, before that comes, and watches over it. A request comes
-with three descriptors, which only the child uses: the one it reads the request from, and two to
-the judge for its report and its errors. The one for the report takes answers where a plain
-function is called.
-So nothing of one submission stays in the memory that the next one's child inherits. An answer
-says how the child ended: its length (8 bytes) and JSON.
+It captures launchers, compiles kernels and calls plain functions. It imports and warms up once.
+Before each request comes, it forks one jailed child, and then watches it. A request has three
+descriptors, which only the child uses: it reads the request from one, and writes its report and
+its errors to the others. If a plain function is called, the report's channel also carries answers.
+So the next child inherits no data of an earlier submission. An answer says how the child ended:
+its length (8 bytes) and JSON.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from graders.judge.sandbox.prefork_pool import PreforkPool
 
 STDERR_LIMIT = 8_000
-TOO_MUCH = b"."  # what the judge says of a report that is too long
+TOO_MUCH = b"."  # the judge's message about a report that is too long
 DESCRIPTORS = 3  # the request, and where report and errors go
-WALL_FACTOR, START_SECONDS = 6.0, 15.0  # a busy machine gives a process a part of its time
-TICK_SECONDS = 0.025  # how often the limits are looked at
-RESIDENT_BYTES = 3 << 30  # of memory that is really used
-MEMORY_BYTES = 20 << 30  # of address space: pretended inputs reserve much and touch nothing
+WALL_FACTOR, START_SECONDS = 6.0, 15.0  # on a busy machine a process gets part of the CPU
+TICK_SECONDS = 0.025  # how often the limits are checked
+RESIDENT_BYTES = 3 << 30  # of memory that is actually used
+MEMORY_BYTES = 20 << 30  # of address space: fake inputs reserve much but touch nothing
 
 _IMPORTED_BEFOREHAND = (
     *("triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor", "triton.testing"),
@@ -76,15 +75,15 @@ def main() -> None:
             tasks = {"capture": capturing, "compile": compiling, "call": calling}
             forks = PreforkPool(_Child(tasks, jail), control)
             gc.collect()
-            gc.freeze()  # what is there now is shared with every fork
-        except Exception as error:  # the judge must hear of it in one line
+            gc.freeze()  # forks share these pages
+        except Exception as error:  # report it to the judge in one line
             send(control, {"ready": False, "error": f"{type(error).__name__}: {error}"})
             return
         send(control, hello)
         try:
             with contextlib.suppress(ConnectionError):
                 _serve(forks, control)
-        finally:  # for the judge, which may have been killed
+        finally:  # the judge may have been killed
             shutil.rmtree(os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
 
 
@@ -101,7 +100,7 @@ def _serve(forks: PreforkPool, control: socket.socket) -> None:
             pid = forks.hand_over(message, descriptors)
             forks.prepare(without=descriptors)
             answer = _answer(pid, limits, control, descriptors[1:])
-        finally:  # the child is dead: the judge sees that nobody can write any more
+        finally:  # the child is dead: the judge sees the end of the file
             for descriptor in descriptors:
                 with contextlib.suppress(OSError):
                     os.close(descriptor)
@@ -115,8 +114,8 @@ def send_request(
     report: int,
     errors: int,
 ) -> None:
-    """What the warm process may know, and three descriptors for its child: what there is to do,
-    and where its report and what goes wrong are written to."""
+    """Send the limits to the warm process, with three descriptors for its child:
+    the request, and where the child writes its report and its errors."""
     memory = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
     try:
         data = memoryview(json.dumps(request).encode())
@@ -128,24 +127,24 @@ def send_request(
 
 
 def receive_request(control: socket.socket) -> tuple[bytes, list[int]] | None:
-    """The limits of the next request and its descriptors; None when the judge has closed."""
+    """Return the limits of the next request and its descriptors; None if the judge has closed."""
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, 4096, DESCRIPTORS)
         if not data:
             return None
-        data = data.lstrip(TOO_MUCH)  # said of a child that was at its end already
+        data = data.lstrip(TOO_MUCH)  # about a child that had already ended
         if data:
             return data, descriptors
 
 
 def send(control: socket.socket, message: dict[str, Any]) -> None:
-    """Length and JSON."""
+    """Send a message, as its length and JSON."""
     data = json.dumps(message).encode()
     control.sendall(len(data).to_bytes(8, "little") + data)
 
 
 def receive(control: socket.socket) -> dict[str, Any] | None:
-    """The other side's next message; None when it has closed."""
+    """Return the other side's next message; None if it has closed."""
     size = receive_bytes(control, 8)
     if size is None:
         return None
@@ -154,7 +153,7 @@ def receive(control: socket.socket) -> dict[str, Any] | None:
 
 
 def receive_bytes(control: socket.socket, count: int) -> bytes | None:
-    """Exactly `count` bytes; None when the other side closes first."""
+    """Return exactly `count` bytes; None if the other side closes first."""
     data = bytearray()
     while len(data) < count:
         part = control.recv(min(count - len(data), 1 << 20))
@@ -165,9 +164,9 @@ def receive_bytes(control: socket.socket, count: int) -> bytes | None:
 
 
 def _warm_up() -> dict[str, Any]:
-    """Compile one kernel per target, so that no submission pays for what is done once.
+    """Compile one kernel per target, so that no submission pays for one-time work.
 
-    Meanwhile learn how this version of Triton calls ptxas: the judge will do the same.
+    This also records how this version of Triton calls ptxas, so that the judge can do the same.
     """
     import torch
 
@@ -191,13 +190,13 @@ def _warm_up() -> dict[str, Any]:
 
 
 class _Child:
-    """What a fork does: one task, in its jail."""
+    """Runs one task in a fork, in its jail."""
 
     def __init__(self, tasks: dict[str, Any], jail: Any) -> None:
         self._tasks, self._jail = tasks, jail
 
     def __call__(self, message: bytes, descriptors: list[int], parent: int) -> None:
-        """Do what the request says and end."""
+        """Do the task of the request and end."""
         request, report, errors = descriptors
         try:
             limits = json.loads(message)
@@ -208,7 +207,7 @@ class _Child:
             task = self._tasks[limits["task"]]
             task.before_jail()
             self._jail.enter(limits["cpu_seconds"], MEMORY_BYTES, parent)
-            os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
+            os.write(1, b"J")  # jailed: from here on, errors are the submission's
             _write(task.run(asked, _write))
             os._exit(0)
         except BaseException as error:
@@ -218,9 +217,9 @@ class _Child:
 def _answer(
     pid: int, limits: dict[str, Any], control: socket.socket, ends: list[int]
 ) -> dict[str, Any]:
-    """Watch over a fork and say how it ended; what it says goes to the judge alone.
+    """Watch a fork and send how it ended; its output goes directly to the judge.
 
-    `ends` are where it writes. Who is called and asks the judge may wait for its answers.
+    `ends` are where it writes. A called function may wait for the judge's answers.
     """
     seconds = WALL_FACTOR * limits["cpu_seconds"] + START_SECONDS
     ended = _watch(pid, seconds, control, ends, may_sleep=limits["task"] == "call")
@@ -234,7 +233,7 @@ def _answer(
 
 
 def _out_of_time(status: int) -> bool:
-    """The kernel ends a process at its limit of CPU time by one of two signals."""
+    """Whether a process exceeded its CPU time: the kernel ends it with one of two signals."""
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
 
 
@@ -246,10 +245,10 @@ def _write(data: bytes) -> None:
 def _watch(
     pid: int, seconds: float, control: socket.socket, ends: list[int], may_sleep: bool
 ) -> str:
-    """Wait for a child, and say why it was ended: "" where it was not.
+    """Wait for a child, and return why it was ended: "" if it ended by itself.
 
-    "time" and "memory" are its limits; "asleep" means that it waits without computing, "size" that
-    the judge finds its report too long, and "gone" that the judge itself has ended.
+    "time" and "memory" are its limits; "asleep" means that it waited without computing, "size"
+    that its report is too long for the judge, and "gone" that the judge itself has ended.
     """
     from graders.judge.jail.sleep import Sleep
 

@@ -1,4 +1,4 @@
-"""Marks of a cause in the text of a kernel or a launcher: the nodes that show it."""
+"""Find the nodes of a kernel or a launcher whose text shows a cause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-LEAST_SIZE = 8  # a number below it is hardly the size of an input
+LEAST_SIZE = 8  # a smaller number is hardly the size of an input
 
 
 def loops_of(function: ast.AST) -> list[ast.For | ast.While]:
@@ -20,14 +20,14 @@ def _joined(node: ast.AST) -> bool:
 
 
 def unbracketed(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """`a < b & c < d`, which Python reads as `a < (b & c) < d`."""
+    """Yield `a < b & c < d`, which Python reads as `a < (b & c) < d`."""
     for node in ast.walk(kernel):
         if not isinstance(node, ast.Compare):
             continue
         operands = [node.left, *node.comparators]
         chained = any(map(_joined, operands[1:-1]))
         inside = (part for part in operands if isinstance(part, ast.BinOp) and _joined(part))
-        bound = operands[-1]  # of `rows < n_rows & inside`, where `inside` is a mask already
+        bound = operands[-1]  # in `rows < n_rows & inside`, where `inside` is a mask already
         masked = isinstance(node.ops[-1], ast.Lt | ast.LtE) and _joined(bound)
         constants = (part.value for part in ast.walk(bound) if isinstance(part, ast.Constant))
         among_masks = masked and all(value is None for value in constants)
@@ -52,9 +52,10 @@ def cast_pointers(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def counted_in_bytes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The size of an element times a distance: what a tile takes of a GPU is counted rightly so.
+    """Yield products of an element's size and a distance.
 
-    Whether a distance is a multiple of 16 bytes is rightly asked, too: a descriptor wants it so.
+    Not products of other sizes: counting the bytes of a tile is correct. Not products before a `%`
+    either: a descriptor requires a distance to be a multiple of 16 bytes.
     """
     asked = {
         id(part)
@@ -74,14 +75,14 @@ def counted_in_bytes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _names_of_element_size(function: ast.FunctionDef) -> Iterator[str]:
-    """The names that are set to the size of an element."""
+    """Yield the names that are set to the size of an element."""
     for name, values in _assigned(function).items():
         if all(re.fullmatch(r".*\.(element_size\(\)|itemsize)", ast.unparse(v)) for v in values):
             yield name
 
 
 def fixed_sizes(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """A comparison of something that is computed with a number that is written out."""
+    """Yield comparisons of a value with a literal number as its upper bound."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
             match node.comparators[0]:
@@ -97,8 +98,10 @@ def _constants(kernel: ast.FunctionDef) -> set[str]:
 
 
 def floored_loops(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """A loop over `n // BLOCK` blocks, where nothing else is done with what that leaves out; or
-    one that ends as soon as a whole block no longer fits, `while i + BLOCK <= n`.
+    """Yield loops that leave out the last, partial block.
+
+    Either a loop over `n // BLOCK` blocks, if no code handles the rest, or one that ends as soon as
+    a whole block no longer fits, `while i + BLOCK <= n`.
     """
     constants = _constants(kernel)
 
@@ -129,7 +132,7 @@ def floored_loops(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def largest_of_zero(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """`tl.max(x, 0)` where nothing else is reduced: the 0 is an axis, and no bound."""
+    """Yield `tl.max(x, 0)` if nothing else is reduced: here the 0 is an axis, not a bound."""
     calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
     names = [ast.unparse(call.func).split(".")[-1] for call in calls]
     if {"exp", "exp2", "sum", "dot", "argmax"} & {*names} or loops_of(kernel):
@@ -141,7 +144,7 @@ def largest_of_zero(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _assigned(kernel: ast.FunctionDef) -> dict[str, list[ast.expr]]:
-    """What each name of a kernel is set to, in every assignment to it."""
+    """The values of each name of a kernel, from all assignments to it."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(kernel):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -150,7 +153,7 @@ def _assigned(kernel: ast.FunctionDef) -> dict[str, list[ast.expr]]:
 
 
 def _calls(node: ast.AST, *names: str) -> Iterator[ast.Call]:
-    """The calls in a node of functions with one of these last names."""
+    """Yield the calls in a node of functions with one of these last names."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] in names:
             yield call
@@ -163,20 +166,20 @@ def _mask_of(call: ast.Call) -> str:
 def _made_of(
     value: ast.expr, assigned: dict[str, list[ast.expr]], steps: int = 2
 ) -> list[ast.expr]:
-    """An expression, and what the names in it were set to, so many steps back."""
+    """An expression and the values of its names, up to `steps` assignments back."""
     names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} if steps else set()
     parts = [part for name in names for part in assigned.get(name, ())]
     return [value, *(one for part in parts for one in _made_of(part, assigned, steps - 1))]
 
 
 def _is_turned(value: ast.expr) -> bool:
-    """Whether a block is transposed there."""
+    """Whether the expression transposes a block."""
     attributes = (node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute))
     return "T" in attributes or any(_calls(value, "trans", "permute"))
 
 
 def mask_not_turned(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """A store of a transposed block under the mask with which the block was loaded."""
+    """Yield stores of a transposed block under the mask with which the block was loaded."""
     assigned = _assigned(kernel)
     for store in _calls(kernel, "store"):
         mask = _mask_of(store)
@@ -189,7 +192,7 @@ def mask_not_turned(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def pointers_not_put_back(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """A second loop over the same range that loads where pointers of the first one have got to."""
+    """Yield loads in a second, equal loop through pointers that the first loop has moved."""
     for block in ast.walk(kernel):
         body = getattr(block, "body", None)
         if not isinstance(body, list):
@@ -207,7 +210,7 @@ def pointers_not_put_back(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def pointers_left_behind(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """A load in a loop through pointers that stay, beside one through pointers that move on."""
+    """Yield loads in a loop through pointers that never move, if other pointers there do."""
     assigned = _assigned(kernel)
     for loop in loops_of(kernel):
         moved = _set_in(loop, ast.AugAssign)
@@ -222,7 +225,7 @@ def pointers_left_behind(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _set_in(node: ast.AST, *kinds: type[ast.Assign | ast.AugAssign]) -> set[str]:
-    """The names that a node sets by such statements."""
+    """The names that a node sets in statements of these kinds."""
     found = set()
     for one in ast.walk(node):
         if isinstance(one, kinds):
@@ -244,7 +247,7 @@ def masked_like_a_store(source: str, line: int | None) -> bool:
 
 
 def joined_by_or(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """`(rows < n_rows) | (cols < n_cols)`: two upper bounds of which one is enough."""
+    """Yield `(rows < n_rows) | (cols < n_cols)`: two upper bounds, one of which suffices."""
     for node in ast.walk(kernel):
         match node:
             case ast.BinOp(left=ast.Compare() as one, op=ast.BitOr(), right=ast.Compare() as other):
@@ -254,7 +257,7 @@ def joined_by_or(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def chosen_by_product(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """A product with a comparison for equality, as `x * (cols == target)`."""
+    """Yield products with an equality comparison, such as `x * (cols == target)`."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             sides = map(_without_cast, (node.left, node.right))

@@ -1,4 +1,4 @@
-"""Tell a cause that the text shows in the place of a symptom, and each mistake once.
+"""Replace a symptom by the cause that the text shows, and report each mistake once.
 
 The text alone never refuses a submission. It explains cases that have failed.
 """
@@ -32,10 +32,10 @@ LOOP_OUTSIDE = FindingText(
 
 
 def deduplicate(findings: Sequence[Finding], source: str) -> list[Finding]:
-    """Drop repeated findings, and replace a symptom by its cause where the text shows the cause.
+    """Drop repeated findings, and replace a symptom by its cause if the text shows the cause.
 
-    What the compiler refuses, it refuses for each dtype, and the interpreter stops there too: only
-    the compiler's first finding is kept.
+    The compiler repeats an error for each dtype, and the interpreter stops there too, so only the
+    compiler's first finding is kept.
     """
     refused = [found for found in findings if found.code == "compile-error"]
     kept = [f for f in findings if not refused or f.code not in ("compile-error", "kernel-error")]
@@ -63,7 +63,7 @@ def _cause(symptom: Finding, source: str) -> Finding | None:
 def _endless(
     symptom: Finding, functions: Sequence[ast.FunctionDef], kernels: Sequence[ast.FunctionDef]
 ) -> Finding | None:
-    """Where a program that comes to no end has its loop, or that it has none."""
+    """The finding with the loop of an endless program, or a statement that it has no loop."""
     loops = [loop for kernel in kernels for loop in loops_of(kernel)]
     if loops or not kernels:
         return replace(symptom, line=symptom.line or loops[0].lineno) if len(loops) == 1 else None
@@ -92,7 +92,7 @@ def _told(suspect: Suspect, symptom: Finding, line: int | None) -> Finding:
 
 
 def _seen(symptom: Finding) -> str:
-    """What a finding says of the case in which it was seen."""
+    """The part of a finding that describes the case in which it was seen."""
     return symptom.message.rpartition("\n\n")[2]
 
 

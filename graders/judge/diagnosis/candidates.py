@@ -1,4 +1,4 @@
-"""Which misconceptions each failing case admits."""
+"""Find the misconceptions that match each failing case."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.records import Exercise, Misconception
 
-MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
-THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception at most
-FEWEST = 4  # that one misconception accounts for, before others are asked about it first
-ODD = 0.05  # of the failing cases: fewer may look like a mistake by chance,
-MOST_UNEXPLAINED = 0.6  # if so many of them look like none
-FORETOLD = 10_000  # elements: larger passed cases are not looked at again
+MOST = 0.4  # of the failing cases of a dtype, for a mistake that shows everywhere
+THOROUGH = 16  # failing cases, without tiny ones, that are tested for every misconception
+FEWEST = 4  # cases that a misconception must explain to be tested before the others
+ODD = 0.05  # of the failing cases: fewer may match a mistake by chance,
+MOST_UNEXPLAINED = 0.6  # if so many of them match none
+FORETOLD = 10_000  # elements: larger passed cases are not tested again
 
 
 def candidates(
     exercise: Exercise, failures: Sequence[Failure]
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """The misconceptions that each failing case admits.
+    """The misconceptions that match each failing case.
 
-    In a case of a few elements nearly every mistake looks alike. What only such cases admit
-    is no candidate, unless there are no others or the engine itself saw the fault.
+    In a case of a few elements nearly every mistake looks alike. Ignore matches that are seen only
+    in such cases, unless there are no others or the engine itself saw the fault.
     """
     named = _without_strays(_asked(exercise, failures))
     return _not_denied(_ruled(_without_odd(_without_tiny(named))))
@@ -37,7 +37,7 @@ def candidates(
 def _without_tiny(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Drop what only cases of a few elements admit, if there are larger ones."""
+    """Drop matches that are seen only in cases of a few elements, if there are larger cases."""
     large = [found for failure, found in named if not failure.tiny]
     seen = {m.code for found in large for m in found}
     if not large:
@@ -51,9 +51,9 @@ def _without_tiny(
 def _without_odd(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Drop what a few of the failing cases admit, where most of them admit nothing at all.
+    """Drop matches in few failing cases, if most of the failing cases match nothing at all.
 
-    Among many cases some look like another mistake by chance. What the engine saw is no chance.
+    Among many cases some match another mistake by chance. What the engine saw is not chance.
     """
     votes = Counter(m.code for _, found in named for m in found)
     if sum(not found for _, found in named) < MOST_UNEXPLAINED * len(named):
@@ -67,7 +67,7 @@ def _without_odd(
 def _not_denied(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Drop mistakes of all programs where another case has gaps that they do not explain."""
+    """Drop mistakes of all programs if another case has gaps that they do not explain."""
     asked = {m.code: m for _, found in named for m in found if m.in_all_gaps}
     gaps = [failure for failure, _ in named if not failure.tiny and _has_gaps(failure)]
     denied = {
@@ -79,7 +79,7 @@ def _not_denied(
 
 
 def _has_gaps(failure: Failure) -> bool:
-    """Whether several programs ran to their end, and elements were never stored."""
+    """Whether several programs finished, and elements were never stored."""
     evidence, never = failure.evidence, failure.evidence.never_stored
     if never is None or failure.wrong is None or not evidence.launches:
         return False
@@ -100,11 +100,11 @@ def _ruled(
 def _asked(
     exercise: Exercise, failures: Sequence[Failure]
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """What each failing case admits.
+    """The misconceptions that match each failing case.
 
-    A learner waits for the answer, so not every case is asked about every misconception: nothing
-    is left out that could account for more cases than what is found. Tiny cases come last, since
-    they are only heard about what others admit.
+    A learner waits for the answer, so not every case is tested for every misconception. None is
+    skipped that could explain more cases than those that are found. Tiny cases come last, and are
+    only tested for what larger cases match.
     """
     large = [failure for failure in failures if not failure.tiny]
     found = _of_large(exercise.misconceptions, large)
@@ -120,10 +120,10 @@ def _asked(
 def _of_large(
     misconceptions: Sequence[Misconception], failures: Sequence[Failure]
 ) -> dict[int, list[Misconception]]:
-    """What these cases admit, by the id of each.
+    """The misconceptions that match these cases, by the id of the case.
 
-    Once a misconception has accounted for some, the next ones are asked about what was seen so
-    far. Only one that does not admit it is asked about everything.
+    Once a misconception has explained enough cases, the next cases are tested for those seen so
+    far. Only a case that does not match it is tested for all of them.
     """
     found: dict[int, list[Misconception]] = {}
     votes: Counter[str] = Counter()
@@ -142,7 +142,7 @@ def _of_large(
 def _without_strays(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Drop rounding mistakes that few of a dtype's failing cases show: it is another mistake."""
+    """Drop rounding mistakes that few of a dtype's failing cases show: the cause is another one."""
     failing = Counter(failure.expectation.dtype for failure, _ in named)
     shown = Counter((m.code, failure.expectation.dtype) for failure, found in named for m in found)
 
@@ -160,9 +160,9 @@ def refuted(
     votes: Counter[str],
     passed: Sequence[tuple[tuple[Any, ...], Expectation]],
 ) -> set[str]:
-    """The candidates that foretell a wrong result where the submission had a right one.
+    """The candidates that predict a wrong result where the submission had a correct one.
 
-    Asked only where several account for equally many failing cases: nothing else depends on it.
+    Only candidates that explain equally many failing cases are tested; nothing else depends on it.
     """
     small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
     equal = Counter(votes.values())

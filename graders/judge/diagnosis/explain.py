@@ -23,12 +23,12 @@ from graders.judge.records import Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
 MAX_FINDINGS = 3
-# A second cause must account alone for this share of the failing cases, and for so many.
+# A second cause must alone explain this share of the failing cases, and so many of them.
 SECOND_SHARE, FEWEST_OF_SECOND = 1 / 3, 2
-# The wrong kernels in tests/course test these numbers: each is refused by the name of its mistake.
-# After a change of one judge all kernels again, with benchmarks/verdicts.py.
-MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
-PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
+# The incorrect kernels in tests/course test these numbers: each is refused by the name of its
+# mistake. After a change of one judge all kernels again, with benchmarks/verdicts.py.
+MISCONCEPTION_WEIGHT = 3  # a misconception outranks a pattern that three times as many show
+PATTERN_WEIGHT = 2  # and a pattern above a finding that says only that values are wrong
 VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
 SAYING_LITTLE = {VAGUE} | {pattern.code for pattern in PATTERNS if pattern.says_little}
@@ -38,12 +38,12 @@ TELLING = ("uninitialised-read",)  # faults that say more than any pattern of th
 TF32 = "tf32-product"
 MOSTLY = 0.8  # of the faults
 MASK_MISSING, BLOCK_OUTSIDE = "missing-mask", "block-outside"
-NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a small case
+NOTHING_STORED = "nothing-stored"  # also seen if a loop has no step in a small case
 _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
 # Faults that the numbers of the launch explain: sizes, strides, the grid.
 ABOUT_PLACES = frozenset(code for code in generic.FAULTS if code.startswith(("out-of-", "gap-")))
-IMAGE = ("img",)  # an exercise that takes this alone turns pictures into pictures
-CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
+IMAGE = ("img",)  # an exercise with this single argument turns pictures into pictures
+CERTAIN = ("wrong-return", "inputs-changed")  # not guesses either
 
 Cause = tuple[Failure, Misconception | None, str]
 """A failing case, the misconception that accounts for it, and the code under which it is told."""
@@ -57,10 +57,9 @@ def explain(
 ) -> list[Finding]:
     """At most three findings for the failing cases of one gate, the likeliest cause first.
 
-    The misconception that accounts for the most failing cases is named first. The cases that it
-    does not account for are explained by the others. Where several account for equally many, one
-    that foretells a wrong result in a case that passed comes last (`passed`: arguments and
-    expectation).
+    The misconception that explains the most failing cases is named first; others explain the
+    remaining cases. If several explain equally many, one that predicts a wrong result in a case
+    that passed comes last (`passed`: arguments and expectation).
     """
     named = candidates(exercise, failures)
     votes = Counter(m.code for _, found in named for m in found)
@@ -72,12 +71,12 @@ def explain(
     named_one = False
     placing = {m.code for _, m, _ in causes if m is not None and m.places} | ABOUT_PROGRAMS
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
-        # Nobody sees a rounding beneath a mistake that has another name.
+        # Another named mistake hides a rounding error.
         if code in findings or (findings and cause is not None and cause.everywhere):
             continue
         if cause is None:
             findings[code] = _generic_finding(exercise, failure, gate)
-        # In a few odd cases a mistake that has its name looks like another one.
+        # A few odd cases of one named mistake look like another mistake.
         elif alone[code] >= _fewest(len(causes), bool(findings), named_one):
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
             if code == MASK_MISSING and _only_whole_blocks(failures):
@@ -89,10 +88,10 @@ def explain(
 
 
 def _only_whole_blocks(failures: Sequence[Failure]) -> bool:
-    """Whether lanes outside were mostly all lanes of a block, so that no mask is what is missing.
+    """Whether most accesses outside had all lanes of a block outside: then no mask is missing.
 
-    With a program for each block some of its lanes lie inside. (Programs that run together are
-    counted together, so that a few such faults may seem to be parts of a block.)
+    With one program per block, some lanes of a block at the end are inside. (Programs that run
+    together are counted together, so a few such faults may look like parts of a block.)
     """
     places = [
         fault.outside
@@ -105,7 +104,7 @@ def _only_whole_blocks(failures: Sequence[Failure]) -> bool:
 
 
 def _fewest(cases: int, told: bool, named: bool) -> float:
-    """How many cases a mistake must account for alone, where another finding is told before it."""
+    """How many cases a mistake must alone explain, if another finding is reported before it."""
     return max(FEWEST_OF_SECOND if told else 0, SECOND_SHARE * cases if named else 0)
 
 
@@ -115,7 +114,7 @@ def _causes(
     votes: Mapping[str, int],
     doubtful: set[str],
 ) -> list[Cause]:
-    """For each failing case the misconception that most cases admit, or what its result shows."""
+    """For each failing case the misconception that most cases match, or what its result shows."""
     order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
 
     def rank(m: Misconception) -> tuple[int, bool, int]:
@@ -134,7 +133,7 @@ def _causes(
 def _weights(
     causes: Sequence[Cause], votes: Mapping[str, int], doubtful: set[str]
 ) -> Mapping[str, int]:
-    """How far in front each cause is told, by its code."""
+    """The rank of each cause by its code: causes with more weight are reported first."""
     weight = Counter(code for _, cause, code in causes if cause is None)
     weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
     weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
@@ -146,7 +145,7 @@ def _weights(
 
 
 def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
-    """At most one finding for cases that are right where nothing is cut off to TF32."""
+    """At most one finding for cases that are correct if nothing is cut off to TF32."""
     known = [m for m in exercise.misconceptions if m.code == TF32]
     for failure in failures[:1]:
         if known:
@@ -158,7 +157,7 @@ def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> 
 def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
     """Drop findings that are symptoms of the first one.
 
-    These are the shape of a wrong result, and a second mistake in where programs are placed.
+    These are the shape of a wrong result, and a second mistake about where programs are placed.
     """
     kept: list[Finding] = []
     for found in told:
@@ -170,10 +169,11 @@ def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
 
 
 def _telling(causes: list[Cause]) -> list[Cause]:
-    """Drop causes that say little where others say more.
+    """Drop causes that say little if others say more.
 
-    These are causes seen in tiny cases alone, where larger ones fail too: few values fit too much.
-    And cases in which no program stored anything, where in others some did: a loop had no step.
+    These are causes seen only in tiny cases although larger ones fail too, because a few values
+    match too much. They are also cases in which no program stored anything although in others some
+    did: a loop had no step.
     """
     large = [cause for cause in causes if not cause[0].tiny or cause[0].wrong is None]
     stored = [cause for cause in large or causes if cause[2] != NOTHING_STORED]
@@ -220,9 +220,9 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
 def seen_in(
     finding: Finding, exercise: Exercise, failure: Failure, block: tuple[int, ...] = ()
 ) -> Finding:
-    """The finding as another failing case of its kind shows it: all of a card is of one case.
+    """The finding with another failing case of its kind, so that a card shows one case only.
 
-    block: that of the kernel's stores to the result, where it is known.
+    block: that of the kernel's stores to the result, if it is known.
     """
     wanted = [m.faults for m in exercise.misconceptions if m.code == finding.code]
     fault = _telling_fault(failure, wanted[0] if wanted else frozenset())
@@ -241,7 +241,7 @@ def seen_in(
 
 
 def relabel(finding: Finding, code: str, text: FindingText) -> Finding:
-    """The finding under another name; what was seen stays."""
+    """The finding under another name; the description of the case stays."""
     _, blank, seen = finding.message.partition("\n\n")
     message = f"{text.message}{blank}{seen}"
     return replace(finding, code=code, title=text.title, message=message, next_step=text.next_step)
@@ -275,7 +275,7 @@ def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingTe
 
 
 def _error_text(error: Fault) -> FindingText:
-    """What to do about an error in a kernel depends on the error."""
+    """The text for an error in a kernel: what to do depends on the error."""
     text = generic.FAULTS[error.code]
     if error.code != "kernel-error":
         return text
@@ -287,14 +287,14 @@ def _error_text(error: Fault) -> FindingText:
 
 
 def _title_of(error: Fault, title: str) -> str:
-    """Where the error arose: in the kernel, at its launch, or in the launcher before it."""
+    """The title says where the error occurred: in the kernel, at its launch, or in the launcher."""
     if error.operation == raised.LAUNCHER:
         return raised.TITLE
     return generic.LAUNCH_FAILS if _LAUNCH.search(error.source) else title
 
 
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
-    """The fault to speak of: one that the misconception names, else the first there is."""
+    """The fault to report: one that the misconception names, or else the first one."""
     faults = failure.evidence.faults
     for fault in faults:
         if fault.code in wanted or f"{fault.code}:{fault.argument}" in wanted:
@@ -316,9 +316,9 @@ def _detail(
     *,
     mapped: bool = False,
 ) -> str:
-    """What was seen, in numbers, but for what is `told` already.
+    """What was seen, in numbers, except what `told` already says.
 
-    mapped: say which argument of the launch arrived where, whatever else is known.
+    mapped: say which kernel parameter got which argument, whatever else is known.
     """
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:

@@ -14,7 +14,7 @@ Facts = tuple[tuple[str, str], ...]
 
 
 def facts(exercise: Exercise, failure: Failure, fault: Fault | None) -> Facts:
-    """Names and values, those that are known: shape, grid, program, offsets."""
+    """Names and values, as far as they are known: shape, grid, program, offsets."""
     launches = failure.evidence.launches
     known = [("shape", tensors.describe(failure.case, exercise.parameters))]
     if launches:
@@ -32,7 +32,7 @@ def facts(exercise: Exercise, failure: Failure, fault: Fault | None) -> Facts:
 
 
 def with_program(known: Facts, table: Table | None) -> Facts:
-    """The facts; program and offsets from the first wrong line of a table, where none is told."""
+    """Add program and offsets from the first wrong line of a table, unless they are known."""
     wrong = () if table is None else (r for r, w in zip(table.rows, table.wrong, strict=True) if w)
     row = next(iter(wrong), None)
     if table is None or row is None or any(name in ("program", "offsets") for name, _ in known):

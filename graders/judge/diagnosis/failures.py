@@ -1,4 +1,4 @@
-"""What is known of a case that failed."""
+"""What is known about a case that failed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Failure:
-    """One failing case with all that is known of it."""
+    """One failing case with all that is known about it."""
 
     case: Case
     status: str  # the worker's outcome, "inputs-changed" or "wrong-values"
@@ -38,5 +38,5 @@ class Failure:
 
     @property
     def tiny(self) -> bool:
-        """Whether the result has too few elements to tell one mistake from another."""
+        """Whether the result has too few elements to distinguish mistakes."""
         return self.evidence.expected.numel() <= TINY

@@ -1,6 +1,6 @@
-"""Mistakes that every exercise knows: recognised by pattern or by engine fault, as data.
+"""Mistakes that occur in every exercise: recognised by pattern or by engine fault, as data.
 
-An exercise's own misconception, where one matches, is named before any of these.
+A matching misconception of the exercise itself is named before any of these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whose stride does the kernel get? One of another tensor fits as long as both are alike."""
+"""Find kernels that get the stride of another tensor, a mistake that equal strides hide."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.sizes import FEWEST, SeenCase
 
 CODE = "stride-of-another"
-# What is told of a stride that is wrong, where no mistake is known that computes it.
+# The findings for a wrong stride, if no known mistake computes it.
 SYMPTOMS = frozenset(
     {"contiguous-assumed", "column-stride-ignored", "missing-mask", "block-outside"}
     | {"address-outside"}
 )
-FEWEST_VALUES = 3  # of a number that is always the stride of an axis, to say that it is that
+FEWEST_VALUES = 3  # of a parameter, before it counts as the stride of an axis
 
 Axis = tuple[int, int]
 """The number of an argument, and one of its axes."""
@@ -24,10 +24,10 @@ Axis = tuple[int, int]
 def stride_of_another(
     cases: Sequence[SeenCase], parameters: Sequence[str]
 ) -> tuple[str, FindingText] | None:
-    """The stride that nothing gets and the one in its place, as code and text; or None.
+    """The stride that no parameter gets and the one in its place, as code and text; or None.
 
     A parameter of the kernel always gets the stride of one tensor, and none gets that of another
-    tensor. The cases that fail are just those in which the two strides differ.
+    tensor. Exactly those cases fail in which the two strides differ.
     """
     seen = [case for case in cases if case.given]
     axes = list(_axes(seen))
@@ -46,7 +46,7 @@ def _axes(cases: Sequence[SeenCase]) -> Iterator[Axis]:
 
 
 def _stride(case: SeenCase, axis: Axis) -> int | None:
-    """The stride; None where the case has no such axis, or one on which it does not matter."""
+    """The stride; None if the case has no such axis, or the axis has only one element."""
     tensor = case.args[axis[0]]
     if not isinstance(tensor, torch.Tensor) or axis[1] >= tensor.dim():
         return None
@@ -54,7 +54,7 @@ def _stride(case: SeenCase, axis: Axis) -> int | None:
 
 
 def _parameters_with(cases: Sequence[SeenCase], axis: Axis) -> list[str]:
-    """The parameters of the kernel that are this stride in every case."""
+    """The parameters of the kernel that equal this stride in every case."""
     known = [(case, stride) for case in cases if (stride := _stride(case, axis)) is not None]
     if len({stride for _, stride in known}) < FEWEST_VALUES:
         return []
@@ -63,9 +63,10 @@ def _parameters_with(cases: Sequence[SeenCase], axis: Axis) -> list[str]:
 
 
 def _tells(cases: Sequence[SeenCase], missing: Axis, other: Axis) -> bool:
-    """Whether just the cases fail in which the strides differ, and there are enough of both.
+    """Whether exactly those cases fail in which the strides differ, with enough of both kinds.
 
-    Where just those fail in which the missing stride is not 1, it is taken to be 1.
+    False if exactly those fail in which the missing stride is not 1: the kernel assumes that it is
+    1.
     """
     strides = [(case, _stride(case, missing), _stride(case, other)) for case in cases]
     known = [(case.failed, a, b) for case, a, b in strides if a is not None and b is not None]

@@ -1,7 +1,7 @@
-"""What each program loaded beside what it stored, where the stores are in their places.
+"""A table of what each program loaded and stored, if the stores are in the correct places.
 
-The table states facts and calls none of them wrong: whether a program should load where it stores
-is a matter of the exercise. It is shown where the two differ, in kernels that load a block once.
+The table states facts and calls none of them wrong: the exercise decides whether a program should
+load where it stores. It is shown if the two differ, for kernels that load a block once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_ARGUMENTS = 3  # that get a column
 
 
 def loads_table(stored: AccessMap, loads: Sequence[AccessMap], case: str) -> Table | None:
-    """The table of one case; None where each program loads what it stores, or where it loops."""
+    """The table of one case; None if each program loads what it stores, or if it loops."""
     beside = [one for one in loads if _comparable(one, stored)]
     differing = {n for one in beside for n in _differing(one, stored)}
     if not differing:
@@ -33,7 +33,7 @@ def loads_table(stored: AccessMap, loads: Sequence[AccessMap], case: str) -> Tab
 
 
 def _comparable(load: AccessMap, stored: AccessMap) -> bool:
-    """Whether elements of both can be set side by side: the same numbers mean the same places."""
+    """Whether elements of both can be compared: the same numbers mean the same places."""
     same = (load.shape, load.block, load.grid) == (stored.shape, stored.block, stored.grid)
     return same and load.once and stored.once and load.dense and stored.dense
 

@@ -1,4 +1,4 @@
-"""Does an output show a mistake? By what it equals, by what the engine saw, by other marks."""
+"""Decide whether an output shows a mistake, by wrong results, engine faults and other marks."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from graders.judge.cases.compare import (
 from graders.judge.records import Evidence, ExpectedWrong, Misconception
 
 LEAST_TOLERANCE = 1e-5  # relative; of float32 some dozens of roundings, far below any mistake
-FURTHER_ROUNDINGS = 4  # that a mistake may make on its way, beside those of the right result
+FURTHER_ROUNDINGS = 4  # of the mistake's own computation, besides those of the correct result
 
 
 def shows(
     misconception: Misconception, evidence: Evidence, slack: torch.Tensor | None = None
 ) -> bool:
-    """Tell whether a failing case admits this misconception.
+    """Return whether a misconception matches a failing case.
 
-    `slack` is how far a right output may be off, element by element (None: not at all).
+    `slack` is how far a correct output may be off, element by element (None: not at all).
     """
     seen = {fault.code for fault in evidence.faults}
     named = seen | {f"{fault.code}:{fault.argument}" for fault in evidence.faults}
     if misconception.faults & named:
         return True
-    # A record may not have thought of every shape. That is no fault of the learner's, so an
-    # error in it only means that it does not match.
+    # A record may not have considered every shape. That is not the learner's fault, so an error in
+    # the record only means that it does not match.
     with contextlib.suppress(Exception):
         if misconception.detector is not None and misconception.detector(evidence):
             return True
@@ -63,11 +63,10 @@ def _equals_one(expected: ExpectedWrong, evidence: Evidence, slack: torch.Tensor
 
 
 def would_fail(misconception: Misconception, args: tuple[Any, ...], right: Expectation) -> bool:
-    """Tell whether the mistake gives a wrong result for these arguments, in each of its forms.
+    """Return whether the mistake gives a wrong result for these arguments, in each of its forms.
 
-    Only then a right output speaks against it. Where one form would not show, where nothing is
-    known of what the mistake computes, or where a detector may have seen yet another form of it,
-    the answer is no.
+    Only then does a correct output speak against it. The answer is False if one form would not
+    show, if the mistake's result is unknown, or if a detector may have seen yet another form.
     """
     if not misconception.expected_wrong or misconception.detector is not None:
         return False
@@ -85,7 +84,7 @@ def wrong_results(
 ) -> Iterator[list[torch.Tensor]]:
     """Yield what the mistake computes, in its forms: once, or for each block size.
 
-    Of several results, what it makes of number `result`.
+    If there are several results, yield the mistake's version of number `result`.
     """
     given = args if expected.in_memory else widened(args)
     prefixes: list[tuple[int, ...]] = [(block,) for block in expected.blocks] or [()]
@@ -97,9 +96,9 @@ def wrong_results(
 
 
 def differs(wrong: torch.Tensor, right: Expectation) -> bool:
-    """Tell whether the judge would refuse a wrong result where the right one is known.
+    """Return whether the judge would refuse a wrong result, where its elements are known.
 
-    False too where the shapes do not agree: nobody can say then.
+    False if the shapes do not agree, because then they cannot be compared.
     """
     if tuple(wrong.shape) != right.shape:
         return False
@@ -108,11 +107,11 @@ def differs(wrong: torch.Tensor, right: Expectation) -> bool:
 
 
 def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | None = None) -> bool:
-    """Tell whether the output is this wrong result, and the wrong result is not the right one.
+    """Return whether the output is this wrong result, and the wrong result is not the correct one.
 
     Both comparisons use the same tolerance. A coarse one comes first. If `slack` says how far a
-    right output may be off, a fine one follows, which recognises mistakes that hardly show. NaN
-    in the wrong result stands for any value; without any other value there is no match.
+    correct output may be off, a fine one follows, which recognises mistakes that hardly show. NaN
+    in the wrong result matches any value; if it has only NaN there is no match.
     """
     actual = evidence.actual
     if actual is None or wrong.shape != actual.shape or _far_off(actual, wrong, slack):
@@ -130,8 +129,8 @@ def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | No
 def _far_off(actual: torch.Tensor, wrong: torch.Tensor, slack: torch.Tensor | None) -> bool:
     """Whether a few elements show that the output is not this wrong result.
 
-    Most results are nothing like it, and a learner waits for all of them. Looks with all the
-    tolerances of `_rooms` at once.
+    Most outputs are completely different, and a learner waits for all comparisons. This one uses
+    the tolerances of `_rooms` all at once.
     """
     if not actual.numel():
         return False
@@ -151,12 +150,12 @@ def _far_off(actual: torch.Tensor, wrong: torch.Tensor, slack: torch.Tensor | No
 
 
 def _coarse(dtype: torch.dtype) -> float:
-    """The share of an element, and of the largest one, of the coarse comparison."""
+    """The coarse tolerance, as a share of an element and of the largest one."""
     return max(2 * torch.finfo(dtype).eps, LEAST_TOLERANCE)
 
 
 def _fine(dtype: torch.dtype) -> float:
-    """The share of an element in the fine comparison, beside the slack."""
+    """The fine tolerance, as a share of an element, besides the slack."""
     return FURTHER_ROUNDINGS * DEFAULTS[dtype].rel if dtype in DEFAULTS else 0.0
 
 
@@ -171,22 +170,22 @@ def _largest(wrong: torch.Tensor) -> float:
 
 @dataclass(frozen=True)
 class _Room:
-    """How far an output may be off from a wrong result: by a share of each element, and more."""
+    """The tolerance around a wrong result: a share of each element, plus `more` and `slack`."""
 
     share: float
     more: float = 0.0
     slack: torch.Tensor | None = None
 
     def at(self, wrong: torch.Tensor, step: int) -> torch.Tensor:
-        """The room of every step-th element; `wrong` holds those already."""
+        """The tolerance of every step-th element; `wrong` has only those elements."""
         room = self.share * wrong.double().abs().nan_to_num(nan=0.0, posinf=0.0) + self.more
         return room if self.slack is None else room + every(self.slack, step)
 
 
 def _rooms(dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None) -> Iterator[_Room]:
-    """The tolerances of the coarse comparison, then of the fine one.
+    """Yield the tolerances of the coarse comparison, then of the fine one.
 
-    Many mistakes give nothing but zeros, so such a result gets no coarse comparison.
+    Many mistakes give only zeros, so such a result gets no coarse comparison.
     """
     largest = _largest(wrong)
     if not dtype.is_floating_point:
@@ -200,8 +199,8 @@ def _rooms(dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None) 
 
 
 def _agrees(output: torch.Tensor, wrong: torch.Tensor, known: torch.Tensor, room: _Room) -> bool:
-    """Whether the output is the wrong result where that is known, up to `room`."""
-    step = sparse(output)  # most results are nothing like it, and a few elements show it
+    """Whether the output is the wrong result where that is known, within `room`."""
+    step = sparse(output)  # most outputs are completely different, and a few elements show it
     for n in (step, 1) if step > 1 else (1,):
         theirs = every(wrong, n)
         if not bool(_near(every(output, n), theirs, room.at(theirs, n))[every(known, n)].all()):
@@ -225,7 +224,7 @@ def _near(output: torch.Tensor, wrong: torch.Tensor, room: torch.Tensor) -> torc
 
 
 def _known(wrong: torch.Tensor) -> torch.Tensor:
-    """Where a wrong result says something."""
+    """Where a wrong result has a definite value."""
     if wrong.is_floating_point():
         return ~wrong.isnan()
     return torch.ones(wrong.shape, dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""Wrong results whose shape tells their cause, whatever the exercise is."""
+"""Wrong results whose shape shows their cause, whatever the exercise is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from graders.judge.records import Evidence
 
 @dataclass(frozen=True)
 class Pattern:
-    """A wrong result with a shape that tells its cause. `shows(evidence, wrong)` decides.
+    """A wrong result with a shape that shows its cause. `shows(evidence, wrong)` decides.
 
-    about_places: it speaks of where programs are placed. says_little: what has a name stands before
-    it. unexplained: it says how the result looks, and nothing of what the kernel does.
+    about_places: it is about where programs are placed. says_little: named mistakes rank above it.
+    unexplained: it says how the result looks, and nothing about what the kernel does.
     """
 
     code: str

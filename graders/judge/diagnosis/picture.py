@@ -1,8 +1,8 @@
-"""A small map of an output: which elements are right, wrong, or were never stored.
+"""A small map of an output: which elements are correct, wrong, or were never stored.
 
-A map is as wide and as high as the result. A cell of it stands for one element, or for a
-rectangle of `step` elements and then says which share of them is wrong. Where the block of the
-kernel is known, cells and rows of the map end where blocks end.
+A map has the shape of the result. Each of its cells represents one element, or a rectangle of
+`step` elements and the share of them that is wrong. If the block of the kernel is known, cells and
+rows of the map end where blocks end.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def draw(
     block: Block = (),
     pixels: bool = False,
 ) -> Picture:
-    """The map of a result: `.` right, `x` wrong, `o` never stored, `1` to `9` tenths wrong.
+    """The map of a result: `.` correct, `x` wrong, `o` never stored, `1` to `9` tenths wrong.
 
-    wrong, never_stored: bool tensors of the result's shape, with at least one element. values: what
-    came out and what was expected; `pixels`: they are a picture, to be shown as one.
+    wrong, never_stored: bool tensors of the result's shape, with at least one element. values: the
+    actual and the expected output; `pixels`: they are a picture, to be shown as one.
     """
     vector = wrong.dim() < 2
     missing = torch.zeros_like(wrong) if never_stored is None else never_stored & wrong
@@ -53,7 +53,7 @@ def draw(
 
 
 def _line(elements: int, block: Block) -> int:
-    """How many elements of a vector stand in one line: whole blocks, where those are known."""
+    """How many elements of a vector one line shows: whole blocks, if those are known."""
     size = block[0] if len(block) == 1 and 1 < block[0] < elements else 0
     if size >= LINE:
         return size
@@ -64,7 +64,7 @@ def _line(elements: int, block: Block) -> int:
 
 
 def _of_grid(block: Block, vector: bool, columns: int) -> tuple[int, int]:
-    """The kernel's block in the map; 0 where it is not known, or cuts nothing off."""
+    """The kernel's block in the map; 0 if it is not known, or does not divide the map."""
     if vector:
         return (0, block[0]) if len(block) == 1 and block[0] < columns else (0, 0)
     return (block[0], block[1]) if len(block) == 2 else (0, 0)
@@ -81,7 +81,7 @@ def _as_grid(states: torch.Tensor, columns: int) -> torch.Tensor:
 
 
 def _step(size: int, most: int, block: int) -> int:
-    """How many elements a cell stands for along one side; blocks end where cells end."""
+    """How many elements a cell represents along one side; blocks end where cells end."""
     least = -(-size // most)
     if least == 1 or block < 2:
         return max(least, 1)
@@ -136,7 +136,7 @@ def _cell_told(step: tuple[int, int]) -> str:
 def _sides(
     wrong: torch.Tensor, values: tuple[torch.Tensor, torch.Tensor] | None, pixels: bool
 ) -> tuple[Side, ...]:
-    """What came out beside what was expected: as pictures, or as the first numbers."""
+    """The actual and the expected output: as pictures, or as the first numbers."""
     if values is None or not wrong.any():
         return ()
     names = ("got", "expected")

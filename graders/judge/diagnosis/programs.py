@@ -1,8 +1,8 @@
-"""What each program of a failing case did, as a table: what is beside what should be.
+"""A table of what each program of a failing case did, next to what it should do.
 
-What should be is never invented: it is the result cut into the kernel's own blocks, in the order
-of its own programs, and only where the blocks and the grid say how. Elsewhere the table tells
-which elements nobody stored, and which several programs did.
+The expectation is never invented: it is the result cut into the kernel's own blocks, in the order
+of its own programs. It is shown only if the blocks and the grid determine it. Otherwise the table
+shows which elements no program stored, and which several programs did.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from graders.judge.report import Table
 
 MOST_ROWS = 6
 MOST_NUMBERS = 8  # of offsets in a cell
-MOST_RUNS = 9  # that are compared: the worker tells no more
+MOST_RUNS = 9  # that are compared: the worker reports no more
 REST = "…"
 FOR_EACH = "for each program, as the kernel's own block size cuts it"
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Which elements each program should touch, by its launch number, and how that was cut."""
+    """Which elements each program should touch, by its launch number, and the rule in words."""
 
     of: Callable[[int], Runs]
     words: str
@@ -34,10 +34,10 @@ class Shares:
 def program_table(
     pointed: AccessMap, case: str, expected: torch.Tensor, missed: torch.Tensor | None
 ) -> Table | None:
-    """The table of one case; None where places explain nothing.
+    """The table of one case; None if places explain nothing.
 
-    missed: the elements of the result that no kernel stored; None where the launch was stopped
-    before its end.
+    missed: the elements of the result that no kernel stored; None if the launch was stopped before
+    its end.
     """
     shares = _shares(pointed, tuple(expected.shape))
     wrong = {row.number for row in pointed.rows if _is_wrong(row, pointed, shares)}
@@ -56,9 +56,9 @@ def program_table(
 
 
 def _shares(pointed: AccessMap, shape: tuple[int, ...]) -> Shares | None:
-    """How the kernel's own blocks cut a tensor of the result's shape; None where that is unclear.
+    """How the kernel's own blocks cut a tensor of the result's shape; None if that is unclear.
 
-    Blocks in another order than that of the programs are the learner's choice, and not judged.
+    Learners may order the blocks differently from the programs; such an order is not judged.
     """
     known = pointed.once and pointed.dense and pointed.firsts is not None
     if not known or pointed.shape != shape or 0 in shape:
@@ -80,7 +80,7 @@ def _shares_of_lines(pointed: AccessMap, shape: tuple[int, ...]) -> Shares | Non
         return None
     flat = (len(shape) == 1 and lanes > 1) or programs == -(-count // lanes)
     by_row = len(shape) > 1 and programs == count // width and lanes >= width
-    if flat and by_row:  # as in rows that are nearly as long as a block
+    if flat and by_row:  # for example rows that are nearly as long as a block
         flat, by_row = step == lanes != width, step == width or lanes == width
     if flat == by_row:
         return None
@@ -119,9 +119,9 @@ def _shares_of_tiles(pointed: AccessMap, shape: tuple[int, ...]) -> Shares | Non
 
 
 def _rows_are_on(axis: int, pointed: AccessMap) -> bool | None:
-    """Whether this axis of the grid goes down the rows of the tiles; None where that is unclear.
+    """Whether this axis of the grid goes down the rows of the tiles; None if that is unclear.
 
-    The kernel's own pointers say so, or for a store the sizes of the grid.
+    The kernel's own pointers decide or, for a store, the sizes of the grid.
     """
     assert pointed.firsts is not None
     (rows, columns), (height, width) = pointed.shape, pointed.block
@@ -141,7 +141,7 @@ def _rows_are_on(axis: int, pointed: AccessMap) -> bool | None:
 
 
 def _joined(runs: Sequence[tuple[int, int]]) -> Runs:
-    """The runs with those that follow each other as one; the first few."""
+    """The runs with adjacent ones merged; only the first few."""
     found: list[tuple[int, int]] = []
     for first, last in runs:
         if found and found[-1][1] + 1 == first:
@@ -160,7 +160,7 @@ def _is_wrong(row: ProgramRow, pointed: AccessMap, shares: Shares | None) -> boo
 
 
 def chosen(rows: Sequence[ProgramRow], wrong: set[int]) -> list[ProgramRow]:
-    """The first and the last program, those that are wrong, and others while there is room."""
+    """The first and the last program, the wrong ones, and others while there is room."""
     by_number = {row.number: row for row in rows}
     first, *_, last = [*by_number, *by_number]
     wanted = dict.fromkeys([first, last, *(n for n in by_number if n in wrong), *by_number])
@@ -183,13 +183,13 @@ def _lines(
 
 
 def _marks(rows: Sequence[ProgramRow], wrong: set[int]) -> Iterator[bool]:
-    """For each line whether it is wrong, those that stand for programs left out among them."""
+    """Yield for each line whether it is wrong, including the lines for omitted programs."""
     for row in with_gaps(rows):
         yield row is not None and row.number in wrong
 
 
 def with_gaps(rows: Sequence[ProgramRow]) -> Iterator[ProgramRow | None]:
-    """The rows, with None where programs between two of them are left out."""
+    """Yield the rows, with None where programs between two of them are left out."""
     before = -1
     for row in rows:
         if row.number != before + 1:

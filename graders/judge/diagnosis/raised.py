@@ -7,7 +7,7 @@ import re
 from graders.judge.diagnosis.generic import FindingText
 
 TITLE = "The launcher stops with an error"
-LAUNCHER = "launcher"  # the operation of a fault that the launcher met in a function of Triton's
+LAUNCHER = "launcher"  # the operation of a fault in a function of Triton's that the launcher calls
 # A pattern of `Type: text`, what it means, and the next step.
 ROWS: tuple[tuple[str, str, str], ...] = (
     (
@@ -142,7 +142,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
 
 
 def raised_text(error: str) -> FindingText:
-    """Title, meaning and next step for `Type: text`; no meaning where no row fits."""
+    """Title, meaning and next step for `Type: text`; no meaning if no row matches."""
     for pattern, message, advice in ROWS:
         match = re.search(pattern, error)
         if match:

@@ -1,4 +1,4 @@
-"""What to do about a launcher that gives back something else than the result."""
+"""What to do about a launcher that returns something other than the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from graders.judge.diagnosis.generic import FindingText
 
 TITLE = "The launcher returns the wrong thing"
 LOOK_AT_RETURN = "Look at the line that allocates the output and at the return statement."
-# Part of what came back instead of a result, and what to do then.
+# Part of the text about the returned value, and what to do then.
 RETURNS = (
     ("returned None", "End the launcher with `return output`, as far to the left as its body."),
     (
@@ -39,7 +39,10 @@ RETURNS = (
 
 
 def wrong_return_text(expectation: Expectation, returned: str) -> FindingText:
-    """`returned` says what came back, in words that follow "but"; empty where nobody may know."""
+    """The text for a wrong return value.
+
+    `returned` describes the value, in words that follow "but"; empty if it must not be shown.
+    """
     if not returned:
         wanted = "It must return a new tensor of the correct shape and dtype."
         return FindingText(TITLE, wanted, LOOK_AT_RETURN)

@@ -9,9 +9,9 @@ import torch
 
 from graders.judge.records import Evidence
 
-SUBNORMAL = 1e-37  # below it, and below the smallest normal float32 nearly
+SUBNORMAL = 1e-37  # a little above the smallest normal float32
 ENOUGH = 12  # elements: fewer have something in common by chance
-FEWEST_ROWS = 3  # of a matrix, to say that the first one alone is right
+FEWEST_ROWS = 3  # of a matrix, before "only the first one is correct" means anything
 TILE_SIDES = (2, 4, 8, 16, 32, 64, 128)
 FEWEST_VALUES = 4  # different ones: a result of zeros and ones is a permutation of many others
 
@@ -41,12 +41,12 @@ def input_returned(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def only_specials(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Whether every ordinary number is right, of which there are enough."""
+    """Whether every ordinary number is correct, and there are enough of them."""
     if not evidence.expected.is_floating_point() or evidence.actual is None:
         return False
     want, got = evidence.expected.double(), evidence.actual.double()
     ordinary = want.isfinite() & (want.abs() > SUBNORMAL)
-    usual = got.isfinite() & (got.abs() > SUBNORMAL)  # where 0 is due, a mistake and no special
+    usual = got.isfinite() & (got.abs() > SUBNORMAL)  # a mistake where 0 is due, not a special
     if bool((wrong & (want == 0) & usual).any()):
         return False
     return not bool((wrong & ordinary).any()) and int(ordinary.sum()) >= ENOUGH
@@ -66,7 +66,7 @@ def shifted(evidence: Evidence, wrong: torch.Tensor) -> bool:
         return False
     flat = actual.reshape(-1)
     if _same(expected[1:], expected[:-1]):
-        return False  # all the same: nothing tells a shift
+        return False  # all the same: a shift would not show
     return _same(flat[1:], expected[:-1]) or _same(flat[:-1], expected[1:])
 
 
@@ -79,7 +79,7 @@ def offsets_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def not_written(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Nothing but the judge's poison, in memory that no kernel was given."""
+    """Whether the result has only the judge's poison, in memory that no kernel was given."""
     actual = evidence.actual
     if actual is None or evidence.never_stored is not None or not actual.numel():
         return False
@@ -113,7 +113,7 @@ def nan_result(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def _finite(evidence: Evidence) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Result and reference where both are finite; None where that is too little to tell."""
+    """Result and reference where both are finite; None if that is too little to decide."""
     actual = evidence.actual
     if actual is None or not actual.is_floating_point():
         return None
@@ -151,7 +151,7 @@ def signs_differ(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def permuted(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """The values of the reference, each as often as there, in another order."""
+    """Whether the result has the values of the reference, each as often, in another order."""
     actual, expected = evidence.actual, evidence.expected
     if actual is None or actual.numel() < ENOUGH or actual.dtype == torch.bool:
         return False
@@ -170,7 +170,7 @@ def in_later_rounds(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def only_first_row_right(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Whether nothing is wrong in the first row of a matrix, and something in each other one."""
+    """Whether a matrix is correct in the first row, and wrong in each other one."""
     if wrong.dim() != 2 or wrong.shape[0] < FEWEST_ROWS or wrong.shape[1] < 2:
         return False
     rows = wrong.any(dim=1)
@@ -178,9 +178,9 @@ def only_first_row_right(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def first_of_each_right(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Whether of each so many rows, or columns, of a matrix the first one is right, and no other.
+    """Whether exactly the first row, or column, of each group of a matrix is correct.
 
-    So many as a block may have. Where as much is right that it may be chance the answer is no.
+    A group has as many as a block may have. False if there are so few groups that it may be chance.
     """
     if wrong.dim() != 2:
         return False

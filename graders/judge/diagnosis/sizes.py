@@ -11,8 +11,8 @@ import torch
 from graders.judge.diagnosis.generic import FindingText
 
 FEWEST = 3  # cases on either side: fewer agree by chance
-FEWEST_WHOLE = 2  # cases of whole blocks, of which there are not many
-MOST_ODD = 1 / 2  # as many as this share of those that fail may be right by chance, as zeros are
+FEWEST_WHOLE = 2  # cases of whole blocks, which are rare
+MOST_ODD = 1 / 2  # a share of the failing cases: so many may be correct by chance, as zeros are
 SMALLEST_BLOCK = 8
 USUAL_BLOCKS = tuple(2**power for power in range(4, 12))
 
@@ -23,7 +23,7 @@ Block = str | int  # the name of a constant of the kernel, or a size
 class SeenCase:
     """A case that ran: its arguments, the constants of its launches, and whether it failed.
 
-    given: what the last launch was given, by the kernel's parameters.
+    given: the arguments of the last launch, by the kernel's parameters.
     """
 
     args: tuple[Any, ...]
@@ -34,7 +34,7 @@ class SeenCase:
 
 @dataclass(frozen=True)
 class _Rule:
-    """What the sizes that fail have in common: `holds(size, block)`."""
+    """A property of the sizes that fail: `holds(size, block)`."""
 
     code: str
     holds: Callable[[int, int], bool]
@@ -75,9 +75,9 @@ RULES = (
 def failing_sizes(
     cases: Sequence[SeenCase], parameters: Sequence[str]
 ) -> tuple[str, FindingText] | None:
-    """What tells the cases that fail from those that are right, as code and text; or None.
+    """The size that separates failing from passing cases, as code and text; or None.
 
-    Sizes are compared with the constants of the kernel first, and with usual blocks then.
+    Sizes are compared with the constants of the kernel first, then with usual blocks.
     """
     for own in (True, False):
         for rule in RULES:
@@ -90,7 +90,7 @@ def failing_sizes(
 
 
 def _places(cases: Sequence[SeenCase]) -> Iterator[tuple[int, int | None]]:
-    """Yield the sizes that there are: argument and axis, the last axis first; None of a number."""
+    """Yield argument and axis of each size, the last axis first; the axis of a number is None."""
     for number, arg in enumerate(cases[0].args if cases else ()):
         if isinstance(arg, torch.Tensor):
             yield from ((number, axis) for axis in reversed(range(arg.dim())))
@@ -107,14 +107,14 @@ def _size(case: SeenCase, place: tuple[int, int | None]) -> int | None:
 
 
 def _constants(cases: Sequence[SeenCase]) -> tuple[str, ...]:
-    """The names of the kernel's constants, of which each case has a value of its own."""
+    """The names of the kernel's constants; each case has its own values for them."""
     return tuple(dict.fromkeys(name for case in cases for name in case.constants))
 
 
 def _sides(
     cases: Sequence[SeenCase], rule: _Rule, place: tuple[int, int | None], block: Block
 ) -> tuple[int, int, set[int]] | None:
-    """How many cases the rule says to fail and to be right, and the blocks; None if it is wrong."""
+    """The numbers of failing and passing cases, and the blocks; None if the rule is wrong."""
     failing = right = odd = 0
     blocks: set[int] = set()
     for case in cases:

@@ -1,4 +1,4 @@
-"""Causes that a kernel's text shows: what to look for, and what to say of it."""
+"""Causes that a kernel's text shows: what to look for, and what to say about it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ VAGUE_SHAPES = frozenset({"all-zeros", "second-block-wrong", "later-rounds-wrong
 
 @dataclass(frozen=True)
 class Suspect:
-    """A cause that the text shows. `find` gives its node in a kernel, or in any function.
+    """A cause that the text shows. `find` returns its node in a kernel, or in any function.
 
-    `explains` are the codes in whose place it is told, None for all but errors.
+    It replaces findings with the codes in `explains`; None: all except errors.
     """
 
     code: str

@@ -1,6 +1,4 @@
-"""What a launch was given and where its programs pointed, in a sentence: it tells a mask from a
-grid.
-"""
+"""State the arguments of a launch and its programs' places: wrong mask, or wrong grid?"""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ import torch
 
 from graders.judge.records import Aim, Evidence
 
-MOST_ARGUMENTS = 14  # that are told
+MOST_ARGUMENTS = 14  # that are shown
 _SHAPE = re.compile(r"(tensor )?\((-?\d+(, -?\d+)*,?)?\)")
 AXES = ("0", "1", "2")
 
@@ -20,7 +18,7 @@ AXES = ("0", "1", "2")
 def handed(evidence: Evidence, parameters: Sequence[str]) -> str:
     """`The kernel gets x_ptr = tensor (64, 20), n_rows = 64, BLOCK = 16, on the grid (4, 2, 1).`
 
-    parameters: those of the launcher, whose arguments may arrive under another's name.
+    parameters: those of the launcher; the kernel may get their arguments under other names.
     """
     launch = evidence.launches[-1] if evidence.launches else None
     if launch is None or not launch.given:
@@ -31,14 +29,14 @@ def handed(evidence: Evidence, parameters: Sequence[str]) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """A number, or the words for a tensor or a tuple of whole numbers."""
+    """Whether it is a number, or the words for a tensor or a tuple of whole numbers."""
     if isinstance(value, str):
         return bool(_SHAPE.fullmatch(value))
     return isinstance(value, int | float)
 
 
 def _exchanged(given: Mapping[str, Any], evidence: Evidence, parameters: Sequence[str]) -> str:
-    """Where x_ptr does not have the shape of x, but that of another argument."""
+    """A sentence if x_ptr does not have the shape of x, but that of another argument."""
     shapes = {
         name: f"tensor {tuple(value.shape)}"
         for name, value in zip(parameters, evidence.args, strict=False)
@@ -56,7 +54,7 @@ def _exchanged(given: Mapping[str, Any], evidence: Evidence, parameters: Sequenc
 
 
 def aimed(evidence: Evidence) -> str:
-    """What is known of the stores to the output; empty where all was stored or nobody knows."""
+    """What is known about the stores to the output; empty if all was stored or it is unknown."""
     if evidence.never_stored is None or not bool(evidence.never_stored.any()):
         return ""
     launch = evidence.launches[-1] if evidence.launches else None

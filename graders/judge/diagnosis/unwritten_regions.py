@@ -10,9 +10,10 @@ from graders.judge.records import Evidence
 
 
 def _stored(evidence: Evidence, wrong: torch.Tensor) -> torch.Tensor | None:
-    """Which elements a kernel stored, flattened; None when all of them were or nobody knows.
+    """Which elements a kernel stored, flattened; None if all of them were or it is unknown.
 
-    None too where what was left out is right: zeros of an output from torch.zeros are no holes.
+    Also None if the left-out elements are correct: zeros of an output from torch.zeros are not
+    holes.
     """
     if evidence.never_stored is None or not bool((evidence.never_stored & wrong).any()):
         return None
@@ -26,13 +27,13 @@ def nothing_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def silenced(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Whether a store was there, and none of its lanes stored anything."""
+    """Whether there was a store, and none of its lanes stored anything."""
     aim = evidence.launches[-1].aim if evidence.launches else None
     return aim is not None and nothing_stored(evidence, wrong)
 
 
 def stored_twice(evidence: Evidence) -> bool:
-    """Whether elements were left out although masks let lanes enough through for all of them."""
+    """Whether elements were left out although the masks let enough lanes through for all."""
     aim, missing = evidence.launches[-1].aim if evidence.launches else None, evidence.never_stored
     if aim is None or aim.passed is None or missing is None or not bool(missing.any()):
         return False
@@ -40,9 +41,9 @@ def stored_twice(evidence: Evidence) -> bool:
 
 
 def idle_programs(evidence: Evidence) -> bool:
-    """Whether tiles of a matrix were left out, and programs enough for them stored nothing.
+    """Whether tiles of a matrix were left out, and enough programs for them stored nothing.
 
-    Of a grid with one axis, where each program must find out by itself which tile is its own.
+    Only for a grid with one axis, where each program must compute which tile is its own.
     """
     launch, missing = evidence.launches[-1] if evidence.launches else None, evidence.never_stored
     aim = launch.aim if launch is not None else None
@@ -73,7 +74,7 @@ def first_row_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def prefix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Stored from the start up to one point, nothing after it: one block, or too few."""
+    """Whether elements were stored up to one point and none after it: one block, or too few."""
     stored = _stored(evidence, wrong)
     if stored is None or not bool(stored[0]):
         return False

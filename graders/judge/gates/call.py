@@ -1,4 +1,4 @@
-"""The gate *call*: a plain function, which launches nothing, returns the right numbers."""
+"""The gate *call*: a plain function, which launches nothing, returns the correct numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graders.judge.records import Case, PlainFunction
 
 
 def run(context: Context) -> GateResult:
-    """Call it for every case, and compare."""
+    """Call the function for every case, and compare."""
     exercise, runtime = context.exercise, context.runtime
     function = exercise.function
-    assert function is not None  # the pipeline asks this gate about no other exercise
-    runtime.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
+    assert function is not None  # the pipeline asks this gate about no other exercises
+    runtime.workers("cpu")  # raises without a sandbox: untrusted Python runs next
     calls = runtime.calls(exercise, context.submission.source)
     talk = call_all(context.submission, function, calls, runtime.compiler())
     failed = _failed(function, talk)
@@ -27,7 +27,7 @@ def run(context: Context) -> GateResult:
 
 
 def official(context: Context) -> GateResult:
-    """Call it for every hidden case, in a process of its own."""
+    """Call the function for every hidden case, in a process of its own."""
     function, submission = context.exercise.function, context.submission
     assert function is not None
     calls = context.runtime.calls(context.exercise, submission.source, hidden=True)
@@ -40,6 +40,6 @@ def official(context: Context) -> GateResult:
 
 
 def _failed(function: PlainFunction, talk: Conversation) -> list[Case]:
-    """The cases that failed, those to which it did not come among them."""
+    """The cases that failed, including those that were never reached."""
     passed = {id(one.call) for one in talk.outcomes if holds(one, function)}
     return [call.case for call in talk.calls if id(call) not in passed]

@@ -1,6 +1,6 @@
 """The gate *compile*: every kernel compiles, with no GPU needed.
 
-For sm_80 and sm_90, as far as the exercise asks for no newer GPU.
+It compiles for sm_80 and sm_90, unless the exercise asks for a newer GPU.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graders.judge.scoring import WASTEFUL_SHARE
 
 
 def run(context: Context) -> GateResult:
-    """Compile what the launch plan launches."""
+    """Compile the launches of the launch plan."""
     runtime, least = context.runtime, context.exercise.least_capability
     second = runtime.second_compiler()
     found = compile_gate(context.submission, context.captured, runtime.compiler(), least, second)
@@ -26,7 +26,7 @@ def run(context: Context) -> GateResult:
 
 
 def compared(context: Context, again: bool) -> GateResult:
-    """Compare what ran with what was compiled, which must be the same program.
+    """Compare what ran with what was compiled: it must be the same program.
 
     `again` as in `differing`.
     """
@@ -38,9 +38,9 @@ def compared(context: Context, again: bool) -> GateResult:
 def differing(
     context: Context, captured: Captured, ran: Arms | None, visited: Arms, again: bool = True
 ) -> list[Finding]:
-    """What ran in these cases and was not compiled.
+    """The findings for code that ran in these cases and was not compiled.
 
-    `again`: compile the launches that were left out before, of which there were too many.
+    `again`: compile the launches that were left out before because there were too many.
     """
     left_out = frozenset(ran or ()) - visited.keys()
     if left_out and again:

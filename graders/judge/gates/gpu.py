@@ -1,4 +1,4 @@
-"""The gate *gpu*: right on the device too, where there is one and it was asked for."""
+"""The gate *gpu*: correct on the GPU too, if there is one and it was asked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graders.judge.sandbox.gpu_lock import hold_gpu
 
 
 def prepare(context: Context) -> None:
-    """What the processor can do ahead of the GPU: compile, and draw the large cases."""
+    """Do what the processor can do before the GPU runs: compile, and draw the large cases."""
     exercise, runtime = context.exercise, context.runtime
     if not runtime.has_gpu or gpu_capability()[1] < exercise.least_capability:
         return
@@ -45,7 +45,7 @@ def run(context: Context) -> GateResult:
     remark = _too_old(exercise.least_capability) if exercise.least_capability else None
     if remark is not None:
         return GateResult(GateStatus.NOT_RUN, remarks=(remark,))
-    with contextlib.suppress(Exception):  # what fails here fails again where it is needed
+    with contextlib.suppress(Exception):  # an error here occurs again where the result is needed
         if "gpu" in context.ahead:
             context.ahead["gpu"].result()
         else:
@@ -63,7 +63,7 @@ def run(context: Context) -> GateResult:
 
 
 def official(context: Context) -> GateResult:
-    """Run the hidden cases; time what is right."""
+    """Run the hidden cases, and time the submission if it is correct."""
     exercise, runtime = context.exercise, context.runtime
     plan = [(item, "grid") for item in runtime.cases(exercise, hidden=True)]
 
@@ -86,7 +86,7 @@ def _speed_bars(exercise: Exercise) -> tuple[tuple[float, int], ...]:
 
 
 def _speed(context: Context) -> Speed | None:
-    """How fast a right submission is, where the exercise has bars for that."""
+    """How fast a correct submission is, if the exercise has bars for that."""
     exercise, runtime = context.exercise, context.runtime
     return runtime.stopwatch().speed(
         context.submission,
@@ -100,7 +100,7 @@ def _speed(context: Context) -> Speed | None:
 
 
 def _too_old(least: int) -> Finding | None:
-    """The remark on a GPU of which the exercise asks too much: it costs nothing."""
+    """The remark that this GPU is too old for the exercise; it costs nothing."""
     device, capability = gpu_capability()
     if capability >= least:
         return None

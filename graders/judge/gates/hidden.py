@@ -1,9 +1,9 @@
-"""The hidden cases of an official grade, and all that a report says of them.
+"""The hidden cases of an official grade, and all that a report says about them.
 
-They are captured, compiled and run in processes that know no public case, and no public case is
-judged in a process that knows a hidden one. A submission may choose by the shape that it is given
-what it says and does there: texts, lines, names, mistakes, and how long it takes. So none of that
-is told. What comes out is which parts failed, or that only time was short; the words are ours.
+They are captured, compiled and run in processes that know no public case, and no process that knows
+a hidden case judges a public one. A submission can choose by the given shape what it says and does
+there: texts, lines, names, mistakes, and how long it takes. So a report contains none of that. It
+says only which parts failed, or that only time was short, in our own words.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def graded(
 ) -> GateResult:
     """The result of a gate for the hidden cases, which `judge` runs.
 
-    Of the cases that are `counted` those of a part pass or fail together.
+    The `counted` cases of a part pass or fail together.
     """
     try:
         failed, slow = judge()

@@ -1,4 +1,4 @@
-"""The gate *interpret*: every case is memory-safe, complete, free of races, and right."""
+"""The gate *interpret*: every case is memory-safe, complete, free of races, and correct."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from graders.judge.running.unseen import ran_in
 from graders.judge.scoring import WASTEFUL_SHARE
 
 ADDRESS_OUTSIDE = "address-outside"
-LEAST_BLOCK = 8  # elements: a size that is no multiple of it fits no usual block
+LEAST_BLOCK = 8  # elements: a size that it does not divide is not a multiple of any usual block
 
 
 def run(context: Context) -> GateResult:
-    """Run all cases on the checked interpreter. Remarks on the launcher come with right results."""
+    """Run all cases on the checked interpreter. Only correct results come with launcher remarks."""
     exercise, runtime = context.exercise, context.runtime
     cases = runtime.cases(exercise)
     counted = traffic_case(cases)
@@ -66,7 +66,7 @@ def run(context: Context) -> GateResult:
 
 
 def official(context: Context) -> GateResult:
-    """Run the hidden cases. What the launcher must not do, or what does not compile, fails all."""
+    """Run the hidden cases. A forbidden launcher operation or a compile error fails all of them."""
     exercise, runtime = context.exercise, context.runtime
     cases = runtime.cases(exercise, hidden=True)
     every = {item.case.part for item in cases}
@@ -97,7 +97,7 @@ def official(context: Context) -> GateResult:
 
 
 def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
-    """TF32 comes last: it would hide what else is wrong."""
+    """Explain the failures, TF32 last because it would hide the other mistakes."""
     passed = [(item.args, item.expectation) for item in ran.passed]
     others = [failure for failure in ran.failures if all(failure is not f for f in ran.of_tf32)]
     findings = explain(exercise, others, "interpret", passed)
@@ -105,16 +105,16 @@ def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
 
 
 def _mask_is_right(finding: Finding, context: Context, ran: RunResult) -> bool:
-    """Whether the load has the mask of a store that is right where no size fits a block."""
+    """Whether the load has the mask of a store that is correct although no size fits a block."""
     shapes = (item.expectation.values.shape for item in ran.passed)
     ragged = any(shape and all(size % LEAST_BLOCK for size in shape) for shape in shapes)
     return ragged and masked_like_a_store(context.submission.source, finding.line)
 
 
 def _by_all_cases(findings: list[Finding], exercise: Exercise, ran: RunResult) -> list[Finding]:
-    """The findings, the first one told by what tells the cases that fail from those that pass.
+    """Relabel the first finding by the feature that separates failing from passing cases.
 
-    That is a stride, or where nothing is known a size.
+    The feature is a stride, or a size if nothing else is known.
     """
     failed = {id(failure.expectation) for failure in ran.failures}
     wrong = {item.case.name for item, _ in ran.outcomes if id(item.expectation) in failed}
@@ -141,7 +141,7 @@ def _constants(launches: Sequence[LaunchFacts]) -> dict[str, int]:
 
 
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
-    """Count the cases that passed, and the parts that failed."""
+    """Count the cases that passed, and record the parts that failed."""
     passed = {id(item) for item in run.passed}
     facts.cases_total = len(distinct(cases))
     facts.cases_passed = facts.cases_total - len(
@@ -154,8 +154,8 @@ def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
 def _failed_parts(run: RunResult) -> set[str]:
     """The parts that failed.
 
-    If a kernel's only fault is that large cases are too slow, a part holds when one of its cases
-    passed.
+    If a kernel's only fault is that large cases are too slow, a part counts as passed when one of
+    its cases passed.
     """
     passed = {item.case.part for item in run.passed}
     return run.failed_parts() - passed if run.slow else run.failed_parts()

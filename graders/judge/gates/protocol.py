@@ -1,6 +1,6 @@
-"""What a gate is: a function from the context of one submission to how it fared there.
+"""The protocol of a gate: a function from the context of one submission to its result.
 
-`graders.judge.pipeline.GATES` lists the gates, in the order in which a submission passes them.
+`graders.judge.pipeline.GATES` lists the gates in the order in which they run.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from graders.judge.submission.loading import Submission
 
 @dataclass(frozen=True)
 class GateResult:
-    """How a submission fared at one gate. Findings cost points, remarks do not."""
+    """The result of a submission at one gate. Findings cost points, remarks do not."""
 
     status: GateStatus
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Finding, ...] = ()
     resources: tuple[KernelResources, ...] = ()  # what the compiler made of the kernels
-    keeps: float | None = None  # in place of the gate's own share, where this failure leaves more
+    keeps: float | None = None  # overrides the gate's own share, if this failure leaves more
     visited: Arms = field(default_factory=dict)  # by the compiler, see `compiling.gate`
 
     @classmethod
@@ -40,7 +40,7 @@ class GateResult:
         keeps: float | None = None,
         visited: Arms | None = None,
     ) -> GateResult:
-        """Failed where there is a finding, else passed."""
+        """A failed result if there is a finding, otherwise a passed one."""
         status = GateStatus.FAILED if findings else GateStatus.PASSED
         return cls(status, tuple(findings), tuple(remarks), resources, keeps, visited or {})
 
@@ -50,7 +50,7 @@ NOT_RUN = GateResult(GateStatus.NOT_RUN)  # there was nothing to run it on, or t
 
 @dataclass
 class Facts:
-    """What is found out for the report, and for later gates, besides findings."""
+    """What later gates and the report need to know besides findings."""
 
     resources: tuple[KernelResources, ...] = ()
     cases_passed: int = 0
@@ -59,18 +59,18 @@ class Facts:
     public_failed_parts: set[str] = field(default_factory=set)  # by public cases alone
     speed: Speed | None = None
     moved: BytesMoved | None = None
-    counted: Outcome | None = None  # of the case whose bytes are counted
-    gpu_seconds: float = 0.0  # for which the submission had a GPU, but for its speed
-    compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
+    counted: Outcome | None = None  # the outcome of the case whose bytes are counted
+    gpu_seconds: float = 0.0  # that the submission used a GPU, without those for its speed
+    compiled_on_gpu: int = 0  # kernels for whose compilation the GPU waited
     largest: int = 0  # elements of the largest public case that passed on the interpreter
-    official_seconds: float = 0.0  # that went by with hidden cases and speed
+    official_seconds: float = 0.0  # spent on hidden cases and speed
     ran: Arms | None = None  # in the public cases, see `running.unseen`
     visited: Arms = field(default_factory=dict)  # by the compiler for the public cases
 
 
 @dataclass
 class Context:
-    """One submission on its way through the gates, and what they share."""
+    """One submission while it passes the gates, and what the gates share."""
 
     submission: Submission
     exercise: Exercise
@@ -80,22 +80,22 @@ class Context:
 
     @cached_property
     def captured(self) -> Captured:
-        """What the launcher asks for in every public case; the gate *read* is the first to ask."""
+        """What the launcher asks for in every public case; the gate *read* asks first."""
         return self.runtime.capture(self.submission, self.exercise)
 
     @cached_property
     def hidden(self) -> Captured:
-        """What it asks for in every hidden case, when it is called in another process."""
+        """What the launcher asks for in every hidden case, when it is called in another process."""
         return self.runtime.capture(self.submission, self.exercise, hidden=True)
 
     @cached_property
     def planned(self) -> PlannedJobs:
-        """The jobs for the workers that follow from it."""
+        """The workers' jobs for the public cases."""
         return PlannedJobs(self.submission.source, self.captured)
 
     @cached_property
     def hidden_jobs(self) -> PlannedJobs:
-        """The same for the hidden cases."""
+        """The workers' jobs for the hidden cases."""
         return PlannedJobs(self.submission.source, self.hidden)
 
 
@@ -103,14 +103,13 @@ class Context:
 class Gate:
     """A gate and its place in the pipeline.
 
-    It judges launchers of `kernels`, plain `functions`, or both; a report names those that judge
-    exercises of its kind. It runs where all gates that `after` names have passed. A `concurrent`
-    one runs in a thread of its own, beside the gate that follows, and leaves the context as it is.
-    What it does `ahead` needs only what the gate *read* has found, and runs in a thread, too.
-    `official` is what it does besides for an official grade, once the public cases are judged and
-    as long as points are left: hidden cases, and speed. `keeps` is the share of the points that a
-    submission keeps when it fails here; what its failed cases cost is counted besides (see
-    `scoring`).
+    It judges launchers of `kernels`, plain `functions`, or both; a report names the gates that
+    judge its kind of exercise. It runs if all gates in `after` have passed. A `concurrent` gate
+    runs in its own thread, next to the gate that follows, and leaves the context unchanged. Its
+    `ahead` work needs only the result of the gate *read*, and runs in a thread, too. `official` is
+    its extra work for an official grade: hidden cases, and speed. It runs once the public cases are
+    judged, as long as points are left. `keeps` is the share of the points that a submission keeps
+    when it fails here; the cost of its failed cases is counted separately (see `scoring`).
     """
 
     name: str
@@ -124,5 +123,5 @@ class Gate:
     official: Callable[[Context], GateResult] | None = None
 
     def judges(self, exercise: Exercise) -> bool:
-        """Whether submissions to this exercise pass here."""
+        """Whether this gate judges submissions to this exercise."""
         return self.kernels if exercise.function is None else self.functions

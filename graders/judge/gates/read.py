@@ -1,4 +1,4 @@
-"""The gate *read*: the functions are there, and what a kernel should do is done in Triton."""
+"""The gate *read*: the functions exist, and Triton kernels do the work that they should do."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from graders.judge.static.gate import read_gate
 
 
 def run(context: Context) -> GateResult:
-    """What the text shows; where it shows nothing, what the launcher does when it is called.
+    """Report what the source shows or, if it shows nothing, what the called launcher does.
 
-    A plain function is called by the gate *call*.
+    The gate *call* calls a plain function.
     """
     found = read_gate(context.submission, context.exercise)
     if context.exercise.function is not None:

@@ -1,4 +1,4 @@
-"""The gate *traffic*: a kernel moves no more bytes than it should, and keeps what was promised.
+"""The gate *traffic*: a kernel does not move too many bytes, and the contract's promises are kept.
 
 See `running.traffic` and `running.requirements`.
 """
@@ -13,7 +13,7 @@ from graders.judge.running.traffic import beside_model, traffic_gate
 def run(context: Context) -> GateResult:
     """Compare the bytes of one case, which were counted while it was judged.
 
-    Not run where those of the model solution are unknown and no promise is broken.
+    Not run if those of the model solution are unknown and no promise is broken.
     """
     exercise, runtime = context.exercise, context.runtime
     cases, counted = runtime.cases(exercise), context.facts.counted

@@ -1,1 +1,1 @@
-"""The jail: what a process that works on a submission may do, and what the kernel refuses it."""
+"""The jail: limits what a process may do that works on a submission; the kernel enforces it."""

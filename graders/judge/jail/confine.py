@@ -1,4 +1,4 @@
-"""Run trusted programs, such as ptxas, on a submission's data without access to other files."""
+"""Runs trusted programs, such as ptxas, on a submission's data without access to other files."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import TypeVar
 from graders.judge.jail import landlock
 from graders.judge.jail.jail import no_new_privileges
 
-# What a program needs to start: its libraries, a shell and the bit bucket.
+# What a program needs to start: its libraries, a shell and /dev/null.
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")))
 T = TypeVar("T")
 
 
 def confined(work: Callable[[], T], programs: Collection[Path], folder: Path) -> T:
-    """Call `work` where Landlock opens only a few paths; return or raise what it does.
+    """Call `work` with access to few paths only; return or raise what it returns or raises.
 
-    Readable are the system's programs and the directories `programs`; writable is `folder`.
-    Landlock binds a single thread and the processes that it starts. So `work` runs in a thread of
-    its own, and the rest of the process stays free. Without Landlock it runs unconfined, and the
-    tier of the sandbox says so.
+    It can read the system's programs and the directories `programs`, and write to `folder`.
+    Landlock restricts a single thread and the processes that it starts. So `work` runs in a new
+    thread, and the rest of the process stays unrestricted. Without Landlock `work` runs
+    unconfined, which the sandbox's tier reports.
     """
     try:
         rules = landlock.Ruleset()

@@ -1,8 +1,8 @@
-"""Import the standard library before a process enters its jail.
+"""Imports the standard library before a process enters its jail.
 
-In the jail a lazy import finds only what its unprivileged user may read. That can be nothing at
-all: Python may be installed in root's home. So all modules of the standard library and all codecs
-are imported in the warm process, where every fork shares them. That takes 0.3 s and 11 MB.
+In the jail, a lazy import can read only what the unprivileged user may read. That can be nothing,
+for example if Python is installed in root's home. So the warm process imports all modules and
+codecs of the standard library, and every fork shares them. That takes 0.3 s and 11 MB.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-# Programs, test suites and modules that act when they are imported.
+# Left out: programs, test suites and modules with side effects on import.
 _LEFT_OUT = {
     *("antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "this", "tkinter", "turtle"),
     *("turtledemo", "venv"),
@@ -30,12 +30,12 @@ def standard_library() -> None:
 
 
 def codecs() -> None:
-    """Import every codec: parsing and unparsing need some of them in the middle."""
+    """Import every codec, because parsing and unparsing need some of them."""
     import_all(f"encodings.{module.name}" for module in pkgutil.iter_modules(encodings.__path__))
 
 
 def import_all(names: Iterable[str]) -> None:
-    """Import these modules; those that are missing on this machine are left out."""
+    """Import these modules; skip those that are missing on this machine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecated modules
         for name in names:

@@ -1,7 +1,7 @@
 """The jail of one forked process: limits, an unprivileged user, Landlock, seccomp.
 
-It is prepared once in the warm process, and entered after each fork in about a millisecond.
-`probe` tries whether it holds on this machine.
+It is prepared once in the warm process; each fork then enters it in about a millisecond.
+`probe` tests whether it works on this machine.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from typing import Literal
 
 from graders.judge.jail import landlock, seccomp
 
-# What a process works with: the processor alone, a GPU, or, as a notebook's session does, the
-# processor with threads, timers and files of its own in one directory.
+# What a process uses: only the CPU, a GPU, or (for a notebook's session) the CPU with threads,
+# timers and its own files in one directory.
 Device = Literal["cpu", "cuda", "session"]
 
 LAYERS = ("limits", "user", "landlock", "seccomp")
-# What an installation of the course adds to Python's own directories. No submission needs it, and
-# where an instructor installed the course it holds the hidden cases.
+# What an installation of the course adds to Python's own directories. Submissions do not need it,
+# and on an instructor's machine it contains the hidden cases.
 _OURS = ("graders", "solutions", "lessons", "tests", "tilewise", "triton_util", "__editable__")
 PACKAGE_DIRECTORIES = ("site-packages", "dist-packages")
 SESSION_FILE_BYTES = 16 << 20  # the largest file that a notebook's session may write
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _NOBODY = 65_534
-_FIRST_PRIVATE_UID = 2_000_000_000  # plus the warm process's id: nobody else's
+_FIRST_PRIVATE_UID = 2_000_000_000  # plus the warm process's id: a user id of its own
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Jail:
-    """A prepared jail. `layers` says of each of LAYERS whether this machine supports it.
+    """A prepared jail. `layers` describes for each of LAYERS if this machine supports it.
 
-    What it says begins with "on" or with "missing".
+    Each description begins with "on" or with "missing".
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Jail:
     ) -> None:
         """Prepare every layer.
 
-        `readable` are paths that may be read, `scratch` a directory that may be written to.
-        `without` leaves layers out, for tests. `compiles_only` is for a process that compiles for
-        the device and does not open it.
+        `readable` are paths that may be read, `scratch` is a directory that may be written to.
+        `without` leaves out layers, for tests. `compiles_only` is for a process that compiles
+        for the device without opening it.
         """
         self.device = device
         self._devices = () if compiles_only else tuple(Path("/dev").glob("nvidia*"))
@@ -112,10 +112,10 @@ class Jail:
         self.layers["seccomp"] = f"on ({self._filter.length} instructions)"
 
     def enter(self, cpu_seconds: float, memory_bytes: int, parent: int) -> None:
-        """Jail the calling process for good. `parent` is the id of the warm process.
+        """Jail the calling process permanently. `parent` is the id of the warm process.
 
-        Closes every file descriptor from 3 on. Raises OSError where a layer that was there
-        when the jail was prepared is refused now.
+        Closes every file descriptor from 3 on. Raises OSError if a layer fails now that was
+        available when the jail was prepared.
         """
         self.settle(cpu_seconds, memory_bytes, parent)
         self.seal()
@@ -123,9 +123,9 @@ class Jail:
     def settle(
         self, cpu_seconds: float, memory_bytes: int, parent: int, keep: Collection[int] = ()
     ) -> None:
-        """Enter all layers but the last, the filter of system calls, which `seal` adds.
+        """Enter all layers except the filter of system calls, which `seal` adds.
 
-        In between, a fork can wait for its request. The file descriptors `keep` stay open.
+        Before `seal`, a fork can wait for its request. The file descriptors `keep` stay open.
         """
         os.setsid()
         if self._limits:
@@ -142,14 +142,14 @@ class Jail:
             self._ruleset.restrict()
 
     def change_user(self) -> None:
-        """Become the jail's own user, where there is one."""
+        """Become the jail's own user, if there is one."""
         if self.uid is not None:
             os.setgroups([])
             os.setresgid(self.uid, self.uid, self.uid)
             os.setresuid(self.uid, self.uid, self.uid)
 
     def seal(self, cpu_seconds: float | None = None) -> None:
-        """Enter the last layer, in all threads. `cpu_seconds` limits what comes from now on."""
+        """Enter the last layer, in all threads. `cpu_seconds` limits CPU time from now on."""
         if self._limits and cpu_seconds is not None:
             used = math.ceil(time.process_time())
             _lower(resource.RLIMIT_CPU, used + int(cpu_seconds) + 2)
@@ -167,9 +167,9 @@ def _close_all_but(keep: Collection[int]) -> None:
 
 
 def python_files() -> Iterator[Path]:
-    """The files that an import may read: the standard library and packages, but not the course.
+    """Yield the files that an import may read: standard library and packages, not the course.
 
-    They are listed entry by entry: a rule for a directory would cover all that lies beneath it.
+    They are listed entry by entry, because a rule for a directory covers everything below it.
     """
     directories = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
     directories |= {p for p in map(Path, sys.path) if p.name in PACKAGE_DIRECTORIES}
@@ -199,8 +199,8 @@ def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None, gpus: Collection
 def _allow_session(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
     """Allow what libraries read when they are imported or first used, and a scratch directory.
 
-    A rule for a directory covers all that lies beneath it, so those that may hold an installation
-    of the course are left out.
+    A rule for a directory covers everything below it, so directories that may contain an
+    installation of the course are left out.
     """
     libraries = (Path("/usr/lib"), Path("/lib"), Path("/usr/lib64"), Path("/lib64"))
     beneath = (entry for folder in libraries if folder.is_dir() for entry in folder.iterdir())
@@ -214,9 +214,9 @@ def _allow_session(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
 
 
 def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
-    """Set resource limits, which a GPU's driver needs wider.
+    """Set resource limits; they are wider for a GPU.
 
-    It reserves terabytes of addresses, and it starts threads.
+    A GPU's driver reserves terabytes of address space, and starts threads.
     """
     cpu = int(cpu_seconds) + 2
     limits = {
@@ -256,13 +256,13 @@ def _lower(which: int, value: int) -> None:
 
 
 def _address_space() -> int:
-    """How many bytes of address space this process has now."""
+    """Return how many bytes of address space this process uses now."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * mmap.PAGESIZE
 
 
 def resident_bytes(pid: int) -> int:
-    """Private resident memory of a process in bytes; 0 when the process is gone."""
+    """Return a process's private resident memory in bytes; 0 if the process is gone."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             resident, of_files = map(int, file.read().split()[1:3])
@@ -272,9 +272,9 @@ def resident_bytes(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time that a process and the children it has waited for have used, in seconds.
+    """Return the CPU seconds of a process and of its children that it has waited for.
 
-    Infinite when the process is gone.
+    Infinite if the process is gone.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -285,9 +285,9 @@ def cpu_seconds(pid: int) -> float:
 
 
 def _free_uid() -> int | None:
-    """A user id for the jail: a private one, else that of nobody, else None.
+    """Return a user id for the jail: a private one, else the user `nobody`, else None.
 
-    A container may refuse ids that are not mapped, or every change of user.
+    A container may refuse unmapped ids, or every change of user.
     """
     for uid in (_FIRST_PRIVATE_UID + os.getpid(), _NOBODY):
         if _may_become(uid):
@@ -296,7 +296,7 @@ def _free_uid() -> int | None:
 
 
 def _may_become(uid: int) -> bool:
-    """Whether this process may become another user: a fork tries it."""
+    """Whether this process may become another user, which a fork tries."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -311,9 +311,9 @@ def _may_become(uid: int) -> bool:
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when the one that forked it ends.
+    """Make the kernel kill this process when its parent ends.
 
-    Where that ended before this line, no signal comes: so it is looked for.
+    If the parent has already ended, no signal comes, so this checks for it.
     """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -321,9 +321,9 @@ def die_with(parent: int) -> None:
 
 
 def no_new_privileges() -> None:
-    """Give up gaining privileges by exec, which Landlock and seccomp ask for.
+    """Set no_new_privs, which Landlock and seccomp require.
 
-    It binds the calling thread and the processes that it starts.
+    It applies to the calling thread and the processes that it starts.
     """
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 

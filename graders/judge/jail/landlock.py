@@ -1,6 +1,6 @@
-"""Landlock: the kernel denies a process every path but those that a ruleset names.
+"""Landlock: the kernel denies a process all paths that are not in a ruleset.
 
-It takes three system calls, made through ctypes. The kernel documents them in
+This needs three system calls, made through ctypes. The kernel's documentation describes them in
 userspace-api/landlock.
 """
 
@@ -28,7 +28,7 @@ EVERYTHING = _ABI_1 | REFER | TRUNCATE | IOCTL_DEV
 _FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
 _NET_ALL = 0b11  # bind and connect TCP, ABI 4
-SCOPES_SIGNALS = 6  # the version since which signals stay inside, with Linux 6.12
+SCOPES_SIGNALS = 6  # the ABI since which signals can be confined, Linux 6.12
 _SCOPE_ALL = 0b11  # abstract unix sockets and signals
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -49,19 +49,19 @@ class _PathBeneathAttr(ctypes.Structure):
 
 
 def abi() -> int:
-    """The version that the running kernel speaks; 0 where there is no Landlock."""
+    """Return the running kernel's Landlock ABI version; 0 if there is no Landlock."""
     version = _libc.syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
     return max(0, int(version))
 
 
 class Ruleset:
-    """A set of rules: everything that the kernel can deny is denied, but what `allow` names.
+    """A set of rules that denies everything that Landlock can deny, except what `allow` names.
 
-    `restrict` puts it into force, which cannot be undone.
+    `restrict` enforces it, which cannot be undone.
     """
 
     def __init__(self) -> None:
-        """Raises OSError where the kernel has no Landlock."""
+        """Create the ruleset; OSError if the kernel has no Landlock."""
         version = abi()
         if version == 0:
             raise OSError("this kernel has no Landlock")
@@ -77,7 +77,7 @@ class Ruleset:
         )
 
     def allow(self, paths: Iterable[Path], rights: int) -> None:
-        """Allow `rights` beneath each of the paths; a path that is not there is left out."""
+        """Allow `rights` below each of the paths; missing paths are skipped."""
         for path in paths:
             try:
                 fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -101,7 +101,7 @@ class Ruleset:
                 os.close(fd)
 
     def restrict(self) -> None:
-        """Bind the calling thread and all its descendants. Needs no_new_privs. Closes the fd."""
+        """Restrict the calling thread and its descendants. Needs no_new_privs. Closes the fd."""
         _checked(_libc.syscall(_RESTRICT, ctypes.c_int(self.fd), ctypes.c_uint32(0)))
         os.close(self.fd)
 

@@ -1,4 +1,4 @@
-"""Find out the sandbox's tier: a jailed process tries everything that a submission must not do."""
+"""Finds the sandbox's tier: a jailed process tries everything that a submission must not do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MEMORY_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Probed:
-    """`layers`: each layer of the jail in words. `open_to`: what the jail does not stop."""
+    """The result. `layers`: each of the jail's layers in words. `open_to`: what it did not stop."""
 
     tier: Tier
     layers: dict[str, str]
@@ -39,7 +39,7 @@ class Probed:
 def probe(jail: Jail, secret: Path) -> Probed:
     """Fork a process that enters the jail and makes every attempt.
 
-    `secret` is a file that any user may read: only the jail can keep it.
+    `secret` is a file that any user may read, so only the jail protects it.
     """
     with signals.Target(jail) as target:
         attempts = _attempts(jail, secret, target)
@@ -56,7 +56,7 @@ def probe(jail: Jail, secret: Path) -> Probed:
 
 
 def _try_in_child(jail: Jail, attempts: Attempts, target: signals.Target) -> list[str]:
-    """The names of the attempts that succeeded."""
+    """Return the names of the attempts that succeeded."""
     shared = mmap.mmap(-1, mmap.PAGESIZE)
     parent = os.getpid()
     pid = os.fork()
@@ -94,7 +94,7 @@ def _succeeds(attempt: Callable[[], object]) -> bool:
 
 
 def _attempts(jail: Jail, secret: Path, target: signals.Target) -> Attempts:
-    """The attempts, all of which must fail, by the names that reports use."""
+    """Return the attempts, which must all fail, by the names that reports use."""
     parent = os.getpid()
     attempts: Attempts = {
         "reading files": secret.read_bytes,
@@ -114,7 +114,7 @@ def _attempts(jail: Jail, secret: Path, target: signals.Target) -> Attempts:
 
 
 def _speak_locally() -> None:
-    """Connect to a socket of one's own: a GPU driver may listen, but nobody may connect."""
+    """Connect to an own local socket: a GPU driver may listen, but connecting must fail."""
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as speaker:
         listener.bind(b"")  # Linux chooses an abstract address
         listener.listen()

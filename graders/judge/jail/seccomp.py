@@ -1,6 +1,6 @@
-"""Seccomp filters: which system calls a jailed process may make, compiled once, applied per fork.
+"""Seccomp filters: limit a jailed process's system calls; compiled once, applied per fork.
 
-libseccomp (through pyseccomp) writes the program; the child only hands it to the kernel.
+libseccomp (through pyseccomp) compiles the filter; the child only passes it to the kernel.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterable
 from typing import Any
 
-# What numpy, torch and the interpreter need to compute in one thread on memory that is there.
+# What numpy, torch and the interpreter need to compute in one thread on existing memory.
 _COMPUTE = (
     "read readv pread64 write writev pwrite64 close fstat newfstatat stat lstat statx lseek",
     "dup mmap munmap mremap mprotect madvise brk mincore membarrier",
@@ -25,19 +25,19 @@ _COMPUTE = (
     "readlink readlinkat getdents64",
 )
 _OPEN = "openat open"
-# What fcntl may do; the others lock, lease or watch files, or let the kernel send signals:
+# The allowed commands of fcntl; the others lock, lease or watch files, or cause signals:
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS
 _FCNTL = (0, 1, 2, 3, 1030, 1033, 1034)
 _F_SETFL = 4
-# Ways to let the kernel send a signal to any process of the same user, when a file has news:
+# Ways to make the kernel signal any process of the same user when a file changes:
 # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY; FIOASYNC, FIOSETOWN, SIOCSPGRP
 _SIGNALLING_FCNTL = (8, 10, 15, 1024, 1026)
 _SIGNALLING_IOCTL = (0x5452, 0x8901, 0x8902)
 _O_ASYNC = 0x2000
-_WORD = 0xFFFF_FFFF  # the kernel looks at the lower half of a command
+_WORD = 0xFFFF_FFFF  # the kernel uses the lower half of a command
 
-# What a notebook's cells need besides: files and folders, which Landlock keeps in one directory, an
-# event loop, timers, and talking to itself.
+# What a notebook's cells also need: files and folders (Landlock limits them to one directory), an
+# event loop, timers, and sockets to itself.
 _SESSION = (
     "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat",
     "ftruncate fallocate fsync fdatasync flock umask chdir fchdir statfs fstatfs fadvise64",
@@ -46,12 +46,12 @@ _SESSION = (
     "recvfrom shutdown getsockopt setsockopt getsockname getpgrp getpgid getsid getgroups",
     "getresuid getresgid set_tid_address",
 )
-# Landlock does not guard these, and who may not call them fails for no reason: they do nothing.
+# Landlock does not cover these. An error would break harmless programs, so they do nothing.
 _WITHOUT_EFFECT = "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
 _CLONE_THREAD = 0x10000
 _FIONBIO = 0x5421  # makes a socket of the event loop non-blocking
 
-# A GPU driver needs threads, ioctl and devices, and Triton a compiler: all but these is let pass.
+# A GPU driver needs threads, ioctl and devices, and Triton a compiler: only these are denied.
 _NEVER_ON_GPU = (
     "socketpair connect accept accept4 sendto recvfrom sendmsg recvmsg",
     "ptrace process_vm_readv process_vm_writev pidfd_open pidfd_getfd pidfd_send_signal",
@@ -84,7 +84,7 @@ class Filter:
         self._number = ctypes.c_long(number("seccomp"))
 
     def apply(self) -> None:
-        """To all threads of the process. Needs no_new_privs. Raises OSError where it is refused."""
+        """Apply it to all threads. Needs no_new_privs. Raises OSError if the kernel refuses."""
         program = ctypes.byref(self._program)
         if _libc.syscall(self._number, _SET_MODE_FILTER, _ALL_THREADS, program):
             code = ctypes.get_errno()
@@ -92,12 +92,12 @@ class Filter:
 
 
 def computing(may_open: bool) -> Filter:
-    """Only arithmetic: no new process or thread, no socket, no signal to anybody.
+    """Return a filter for arithmetic only: no new process or thread, no socket, no signals.
 
-    `may_open`: whether opening files is left to Landlock, or forbidden here altogether.
-    Raises ImportError or OSError where libseccomp is missing.
+    `may_open`: leave opening files to Landlock; otherwise this filter forbids it.
+    Raises ImportError or OSError if libseccomp is missing.
     """
-    import pyseccomp  # here, because its import fails where libseccomp is missing
+    import pyseccomp  # here, because the import fails if libseccomp is missing
 
     rules = _arithmetic(pyseccomp, (*_COMPUTE, _OPEN if may_open else ""))
     _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl")
@@ -105,7 +105,7 @@ def computing(may_open: bool) -> Filter:
 
 
 def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
-    """Rules that allow these calls and one's own limits; every other call is an error."""
+    """Return rules that allow these calls and the process's own limits; others are errors."""
     rules = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
     for name in " ".join(allowed).split():
         _add(rules, pyseccomp.ALLOW, name)
@@ -113,7 +113,7 @@ def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
         _add(rules, pyseccomp.ALLOW, "fcntl", _command(command))
     not_async = pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _O_ASYNC, 0)
     _add(rules, pyseccomp.ALLOW, "fcntl", _command(_F_SETFL), not_async)
-    # glibc turns to clone where there is no clone3, whose flags a filter cannot see.
+    # A filter cannot see clone3's flags. Without clone3, glibc falls back to clone.
     _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     own_limits = (pyseccomp.Arg(0, pyseccomp.EQ, 0), pyseccomp.Arg(2, pyseccomp.EQ, 0))
     _add(rules, pyseccomp.ALLOW, "prlimit64", *own_limits)
@@ -121,9 +121,9 @@ def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
 
 
 def session() -> Filter:
-    """What the cells of a notebook need: threads and files, but no other process and no network.
+    """Return a filter for a notebook's cells: threads and files, but no processes or network.
 
-    Files are left to Landlock: without it, `probe` finds them open.
+    Landlock limits the files: without it, `probe` reports them as open.
     """
     import pyseccomp
 
@@ -136,12 +136,12 @@ def session() -> Filter:
     _add(rules, pyseccomp.ALLOW, "clone", thread)
     local = pyseccomp.Arg(0, pyseccomp.EQ, socket.AF_UNIX)
     _add(rules, pyseccomp.ALLOW, "socketpair", local)
-    _add(rules, pyseccomp.ALLOW, "sendto", pyseccomp.Arg(4, pyseccomp.EQ, 0))  # to its own end
+    _add(rules, pyseccomp.ALLOW, "sendto", pyseccomp.Arg(4, pyseccomp.EQ, 0))  # to its own pair
     return Filter(_export(rules))
 
 
 def driving_gpu() -> Filter:
-    """Everything that a GPU driver and a compiler need; no network, no other process's memory."""
+    """Return a filter for a GPU driver and a compiler: no network, no other process's memory."""
     import pyseccomp
 
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
@@ -153,21 +153,21 @@ def driving_gpu() -> Filter:
     _add(rules, pyseccomp.ERRNO(errno.EPERM), "fcntl", _command(_F_SETFL), is_async)
     for command in _SIGNALLING_IOCTL:
         _add(rules, pyseccomp.ERRNO(errno.EPERM), "ioctl", _command(command))
-    # CUDA's start fails unless it may listen on a local socket; nobody can connect to it.
+    # CUDA does not start unless it may listen on a local socket; connecting to it is denied.
     not_local = pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX)
     _add(rules, pyseccomp.ERRNO(errno.EPERM), "socket", not_local)
     return Filter(_export(rules))
 
 
 def _command(number: int) -> Any:
-    """That the second argument, which says what fcntl or ioctl shall do, is this one."""
+    """Return the condition that the second argument, the command of fcntl or ioctl, is `number`."""
     import pyseccomp
 
     return pyseccomp.Arg(1, pyseccomp.MASKED_EQ, _WORD, number)
 
 
 def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
-    """Add a rule; a call that this architecture does not have needs none."""
+    """Add a rule; skip a call that this architecture does not have."""
     try:
         rules.add_rule(action, name, *conditions)
     except (ValueError, OSError, RuntimeError):
@@ -183,7 +183,7 @@ def _known(name: str) -> bool:
 
 
 def number(name: str) -> int:
-    """The number of a system call on this architecture."""
+    """Return the number of a system call on this architecture."""
     import pyseccomp
 
     return int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name))

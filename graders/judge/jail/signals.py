@@ -1,8 +1,8 @@
-"""Every way to send another process a signal, for the probe, and a process that notes it.
+"""All ways to send another process a signal, for the probe, and a target process for them.
 
-Besides kill and its like, a file can be told to send its owner a signal when it has news, and any
-process can be named as the owner. Without Landlock's scope, only the filter of system calls stands
-between a jailed process and the others of its user: so each way is tried.
+Besides kill and similar calls, a file can be set to signal its owner when it changes, and any
+process can be named as the owner. Without Landlock's scope, only the filter of system calls
+protects the other processes of the jail's user, so the probe tries each way.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Target:
     """A process of the jail's user, outside the jail, in which signals stay pending.
 
-    `pipe` are the two ends of a pipe that the jailed process is left with.
+    `pipe` are the two ends of a pipe that stays open in the jailed process.
     """
 
     def __init__(self, jail: Jail) -> None:
@@ -47,11 +47,11 @@ class Target:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(tell)
-        os.read(ready, 1)  # it is the jail's user by now, or gone
+        os.read(ready, 1)  # now it is the jail's user, or gone
         os.close(ready)
 
     def was_reached(self) -> bool:
-        """Whether a signal waits there; True, too, where it is gone."""
+        """Whether a signal is pending there; also True if the process is gone."""
         try:
             text = Path(f"/proc/{self.pid}/status").read_text()
         except OSError:
@@ -83,9 +83,9 @@ def _be_target(jail: Jail, parent: int, tell: int) -> None:
 
 
 def send(target: Target, parent: int) -> None:
-    """Try every way to reach the target, and the parent. Raises OSError where none seems to work.
+    """Try every way to signal the target, and the parent. Raises OSError if none seems to work.
 
-    Whether a file has sent its signal only the target knows: `Target.was_reached`.
+    Only the target knows whether a file has sent its signal: see `Target.was_reached`.
     """
     reached = [way for way in _ways(target.pid, parent) if _works(way)]
     for owned in _owners(target.pid, target.pipe[0]):
@@ -106,7 +106,7 @@ def _works(way: Callable[[], object]) -> bool:
 
 
 def _ways(pid: int, parent: int) -> tuple[Callable[[], object], ...]:
-    """Signals that a process sends by itself. Number 0 only asks whether it could."""
+    """Return ways to send a signal directly. Signal 0 only checks whether it is possible."""
     return (
         lambda: os.kill(pid, 0),
         lambda: os.kill(parent, 0),
@@ -120,7 +120,7 @@ def _ways(pid: int, parent: int) -> tuple[Callable[[], object], ...]:
 
 
 def _information() -> ctypes.Array[ctypes.c_char]:
-    """A siginfo as sigqueue sends it: its number, errno, code SI_QUEUE."""
+    """Return a siginfo as sigqueue sends it: its number, errno, code SI_QUEUE."""
     return ctypes.create_string_buffer(struct.pack("iii", signal.SIGURG, 0, -1), 128)
 
 
@@ -147,7 +147,7 @@ def _number_called(number: int, *arguments: object) -> int:
 
 
 def _owners(pid: int, file: int) -> tuple[Callable[[], object], ...]:
-    """Ways to say whom the news of a file go to."""
+    """Return ways to set the process that a file signals."""
     word = struct.pack("i", pid)
     return (
         lambda: fcntl.fcntl(file, _F_SETOWN, pid),
@@ -159,7 +159,7 @@ def _owners(pid: int, file: int) -> tuple[Callable[[], object], ...]:
 
 
 def _asked(file: int) -> tuple[Callable[[], object], ...]:
-    """Ways to ask for a signal when the file has news."""
+    """Return ways to request a signal when the file changes."""
     return (
         lambda: fcntl.fcntl(file, fcntl.F_SETFL, _O_ASYNC | os.O_NONBLOCK),
         lambda: (

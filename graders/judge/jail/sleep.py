@@ -1,7 +1,7 @@
-"""How long a process has slept: it neither ran nor waited for a processor.
+"""Measures how long a process has slept, that is, neither run nor waited for a CPU.
 
-Kernels and launchers compute. A submission that sleeps is told in this way from one that the
-machine gives no processor, which must never cost a point.
+Kernels and launchers compute and do not sleep. This distinguishes a submission that sleeps from
+one that gets no CPU from the machine, which must not cost points.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 
 MOST_SECONDS = 5.0
-# A watcher that itself was stopped, or had to wait, does not know what happened meanwhile.
+# If the watcher itself had to wait longer, it does not know what happened meanwhile.
 LONGEST_LOOK = 0.1
-_ASLEEP = "S"  # R may wait for a processor, D waits for a disk, T is stopped
+_ASLEEP = "S"  # R may wait for a CPU, D waits for a disk, T is stopped
 
 
 class Sleep:
-    """Counts how long a process sleeps, all naps together, from one look to the next."""
+    """Adds up how long a process sleeps, from one look to the next."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -23,7 +23,7 @@ class Sleep:
         self._looked, self._used = time.monotonic(), _used(pid)
 
     def too_long(self, waits_for_us: bool = False) -> bool:
-        """Look again; whether it has slept for too long. While it waits for the judge it may."""
+        """Look again; return whether it has slept too long. Waiting for the judge is allowed."""
         now, used = time.monotonic(), _used(self._pid)
         passed = min(now - self._looked, LONGEST_LOOK)
         if used is not None and self._used is not None and not waits_for_us:
@@ -35,7 +35,7 @@ class Sleep:
 
 
 def _used(pid: int) -> float | None:
-    """Seconds for which a process has run or waited for a processor; None if nobody counts."""
+    """Return how many seconds a process has run or waited for a CPU; None if unknown."""
     try:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
             ran, waited, _ = file.read().split()

@@ -1,1 +1,1 @@
-"""Running a launcher without values, and the launch plan that is recorded of what it does."""
+"""Run a launcher without values, and record a launch plan of what it does."""

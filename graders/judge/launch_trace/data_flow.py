@@ -1,7 +1,7 @@
 """Findings about copies and conversions, from the plan alone.
 
-The process that recorded the plan ran a stranger's code, so its own remarks are not used here. A
-forged plan is held to the same bounds.
+The process that recorded the plan ran untrusted code, so its own remarks are not used here. A
+forged plan has to meet the same bounds.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from graders.judge.plan.steps import (
 from graders.judge.records import Exercise, TensorSpec
 from graders.judge.report import Finding
 
-# Every tensor that comes in and the result may be converted once, and a few in between. Out of
-# hundreds of conversions, with kernels that move bytes between them, anything can be computed.
+# Every input tensor and the result may be converted once, and a few tensors in between. With
+# hundreds of conversions, and kernels that move bytes between them, anything can be computed.
 MOST_CONVERSIONS = 12
 
 
@@ -63,7 +63,7 @@ def _kernels_in(value: Any) -> Iterator[int]:
 def named_tuples(plan: LaunchPlan) -> dict[int, dict[str, frozenset[str]]]:
     """Kernel → parameter → the fields of the named tuple that every launch gives to it.
 
-    Of a kernel that others call nothing is known: they may give it anything.
+    A kernel that others call is left out, because they may give it anything.
     """
     callers = [value for kernel in plan.kernels for value in kernel.names.values()]
     called = set(_kernels_in(callers))
@@ -88,7 +88,7 @@ def named_tuples(plan: LaunchPlan) -> dict[int, dict[str, frozenset[str]]]:
 
 
 def of_copies(case: CasePlan, exercise: Exercise, args: Sequence[Any]) -> Iterator[Finding]:
-    """Findings about what torch copies and converts in one case; `args` are its record's."""
+    """Findings about what torch copies and converts in one case; `args` are from its record."""
     results = {ref.storage for ref in tensors_in(case.result)}
     inputs = {number for number in case.inputs if number is not None}
     stored_as = _dtypes(case, args)
@@ -112,7 +112,8 @@ def of_copies(case: CasePlan, exercise: Exercise, args: Sequence[Any]) -> Iterat
 def _takes_apart(step: Copy, stored_as: Mapping[int, str]) -> bool:
     """Whether a copy converts numbers that were reinterpreted from another dtype.
 
-    Integers made of a float's bits and then converted would compute its exponent or mantissa.
+    Reinterpreting a float's bits as integers and converting them would compute its exponent or
+    mantissa.
     """
     if step.source.dtype == step.target.dtype:
         return False
@@ -122,7 +123,7 @@ def _takes_apart(step: Copy, stored_as: Mapping[int, str]) -> bool:
 
 
 def _dtypes(case: CasePlan, args: Sequence[Any]) -> dict[int, str]:
-    """The dtype of the elements of each storage, as it was made."""
+    """The dtype with which the elements of each storage were made."""
     pairs = zip(case.inputs, args, strict=False)
     found = {
         number: str(arg.dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""What the judge says about a launcher that does more, or less, than launch."""
+"""What the judge says about a launcher that does more, or less, than launch kernels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from graders.judge.report import Finding
 
 @dataclass(frozen=True)
 class ToldWords:
-    """A title, and sentences in which {what} stands for the operation.
+    """A title, and sentences in which {what} is replaced by the operation.
 
-    `code` is that of the finding where it is not the observation's own.
+    `code` is the finding's code, if it differs from the observation's own.
     """
 
     title: str
@@ -163,6 +163,6 @@ def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> 
 
 
 def told_finding(told: Note) -> Finding:
-    """The finding for what the recorder told."""
+    """The finding for a note of the recorder."""
     what = "".join(c for c in told.what if c.isprintable())[:80]
     return capture_finding(told.code, what, told.line)

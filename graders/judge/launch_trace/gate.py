@@ -1,6 +1,6 @@
 """The judge's side of the capture: a launcher's plan, and the findings about the launcher.
 
-The plan comes from a process in which a stranger's code ran. So `plan.reader` validates it, its
+The plan comes from a process in which untrusted code ran. So `plan.reader` validates it, its
 kernels are looked up in the submission's text, and the judge itself decides whether a result can
 come from kernels at all.
 """
@@ -40,11 +40,11 @@ from graders.judge.submission.refusals import did_you_mean
 
 FILENAME = "<submission>"
 CAPTURE_SECONDS = (
-    12.0  # of the processor: the launcher is told after 10, see `launch_trace.trace_task`
+    12.0  # of processor time: the launcher is stopped after 10, see `launch_trace.trace_task`
 )
 REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
 _FUNCTION = {"unknown": "function"}
-# What other libraries have, and what torch calls it.
+# Attributes of other libraries' arrays, and what to write in torch.
 _ROWS = "Write x.shape[0] for the number of rows of a matrix: n_rows, n_cols = x.shape."
 _COLUMNS = "Write x.shape[1] for the number of columns of a matrix: n_rows, n_cols = x.shape."
 MEANT = {
@@ -54,11 +54,11 @@ MEANT = {
     **dict.fromkeys(("cols", "columns", "n_cols", "ncols", "width", "w"), _COLUMNS),
 }
 MOST_FINDINGS = 20  # a forged plan could give one for each line
-# Options of a launch that bring other code to a GPU than the kernel's, or other programs.
+# Launch options that bring code to a GPU other than the kernel's, or run other programs.
 CODE_OPTIONS = frozenset(
     ("ir_override", "extern_libs", "ptx_options", "backend_name", "arch", "ptx_version")
 )
-# Captured where a submission's process ended: does any launcher get to its end here?
+# Captured after a submission's process ended: does any launcher finish on this machine?
 _CONTROL = """
 import torch, triton
 import triton.language as tl
@@ -80,11 +80,11 @@ NO_GPU: Mapping[str, Any] = {"name": ""}  # no device at all
 
 @dataclass(frozen=True)
 class Captured:
-    """The plan of a submission, what is wrong with its launcher, and what might be better.
+    """The plan of a submission, the findings about its launcher, and remarks.
 
-    `ended` says how the process ended before all cases were there: "timeout", "asleep",
-    "out-of-memory", "crashed" or "exited"; "" where they are, or where the launcher could not
-    even be loaded.
+    `ended` says how the process ended before all cases were captured: "timeout", "asleep",
+    "out-of-memory", "crashed" or "exited"; "" if all were captured or the launcher could not even
+    be loaded.
     """
 
     plan: LaunchPlan
@@ -93,7 +93,7 @@ class Captured:
     ended: str = ""
 
     def case(self, number: int) -> CasePlan | None:
-        """The plan for a case; None where the launcher did not get that far."""
+        """The plan for a case; None if the launcher did not get that far."""
         return self.plan.cases[number] if number < len(self.plan.cases) else None
 
 
@@ -105,12 +105,12 @@ def capture(
     gpu: Mapping[str, Any] | None = None,
     hidden: bool = False,
 ) -> Captured:
-    """Run the launcher without values, once for each case, in a process of their own.
+    """Run the launcher without values, once for each case, in a separate process.
 
-    hidden: the findings must not be shown, because the process knows the cases. They are what no
-    launcher may do in any case; what it raises fails that one case. gpu: properties of the device
-    that the launcher shall believe to be there, other than those of an A100; or NO_GPU. Raises
-    GraderError where this machine cannot do it at all.
+    hidden: the findings must not be shown, because the process knows the cases. They are only what
+    no launcher may do in any case; an exception fails its case alone. gpu: properties of the device
+    that the launcher shall see, as far as they differ from an A100's; or NO_GPU. Raises GraderError
+    if this machine cannot capture any launcher.
     """
     request = _request(submission, layouts(cases), gpu)
     try:
@@ -132,9 +132,9 @@ def capture(
 
 
 def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPlan, str]:
-    """The plan, and how the process ended before it was whole; raises PlanError.
+    """The plan, and how the process ended before it was complete; raises PlanError.
 
-    A whole plan is remembered: who checks the same text again gets the same plan.
+    A complete plan is cached: checking the same text again gives the same plan.
     """
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
@@ -156,7 +156,7 @@ def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPla
 
 
 def _with_codes(plan: LaunchPlan, submission: Submission) -> LaunchPlan:
-    """The plan with the text of each kernel, and of its names only those that the text uses."""
+    """The plan with the text of each kernel, and only those of its names that the text uses."""
     known = by_place(submission.codes)
     made = []
     for kernel in plan.kernels:
@@ -172,7 +172,7 @@ def _request(
     cases: Sequence[Sequence[Mapping[str, Any]]],
     gpu: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What the child is asked: to capture a launcher for arguments that lie like these."""
+    """The request to the child: capture a launcher for arguments with these layouts."""
     return {
         "task": "capture",
         "source": submission.source,
@@ -185,8 +185,10 @@ def _request(
 
 
 def _check_machine(worker: CompileWorker) -> None:
-    """Raise GraderError where not even a launcher of our own comes to its end: then it is the
-    machine that ended the submission's process, for want of a file that it may read, say."""
+    """Raise GraderError if not even our own launcher finishes.
+
+    Then the machine ended the submission's process, for example because a file is not readable.
+    """
     request = _request(Submission("<control>", _CONTROL, "control"), [[_CONTROL_INPUT]])
     answer = worker.ask(request)
     if _ended(answer):
@@ -212,7 +214,7 @@ def _ended(answer: Answer) -> str:
 def _forbidden(
     plan: LaunchPlan, submission: Submission, exercise: Exercise, cases: Sequence[Case]
 ) -> Iterator[Finding]:
-    """What is wrong whatever comes out."""
+    """Yield findings about what is forbidden, whatever the result is."""
     for told in plan.told:
         if told.code in WORDS and told.code not in REMARKS:
             yield told_finding(told)
@@ -228,11 +230,11 @@ def _forbidden(
 
 
 def _mistakes(plan: LaunchPlan, exercise: Exercise, cases: Sequence[Case]) -> Iterator[Finding]:
-    """Why a launcher does not come to its end, or to a launch."""
+    """Yield why a launcher does not finish, or does not reach a launch."""
     for case in plan.cases:
         if case.raised is not None:
             yield from _of_exception(case.raised)
-    # A launcher may be done with an empty input before it comes to its launch.
+    # With an empty input a launcher may return before its launch.
     plans = zip(plan.cases, cases, strict=False)
     complete = [plan for plan, case in plans if plan.raised is None and not _is_empty(case)]
     if complete and not any(next(launches_of(case.steps), None) for case in complete):
@@ -260,7 +262,7 @@ def _of_exception(raised: Raised) -> Iterator[Finding]:
 def _of_kernel(
     kernel: Kernel, fields: Mapping[str, frozenset[str]], seen: set[str]
 ) -> Iterator[Finding]:
-    """Findings about a kernel. One with the same text and the same names was `seen` before."""
+    """Findings about a kernel, unless one with the same text and names was `seen` before."""
     if kernel.code is None:
         yield capture_finding("foreign-kernel", kernel.name[:80], None)
         return
@@ -288,7 +290,7 @@ def _of_launches(case: CasePlan) -> Iterator[Finding]:
 
 
 def _first(findings: Sequence[Finding]) -> list[Finding]:
-    """By line, one finding for each line and code: the first cause is what helps."""
+    """Sort by line and keep one finding for each line and code: the first cause helps most."""
     first: dict[tuple[str, int | None], Finding] = {}
     for item in findings:
         first.setdefault((item.code, item.line), item)

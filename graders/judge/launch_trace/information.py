@@ -1,11 +1,11 @@
-"""How many bits of information Python hands to the kernels in one call.
+"""How many bits of information Python passes to the kernels in one call.
 
-A launcher may work numbers out and hand them over: sizes, strides, block sizes, a scale. If it may
-hand over any number of them, it can hand over the result: the mask of a dropout or the order of
-tiles follows from scalars and shapes, and Python can compute those. It does not matter where such
-numbers are, in an argument, a constant around the kernel, a table, fills, grids or many launches.
-So the judge counts all of them in one way: how many bits would it take to write the call down for
-a reader who has the case and the source of the submission?
+A launcher may compute numbers and pass them on: sizes, strides, block sizes, a scale. With enough
+numbers it can pass the result itself: the mask of a dropout or the order of tiles follows from
+scalars and shapes, and Python can compute those. It does not matter where such numbers are, in an
+argument, a constant around the kernel, a table, fills, grids or many launches. So the judge counts
+all of them in one way: how many bits would it take to describe the call to a reader who has the
+case and the source of the submission?
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from graders.judge.plan.steps import (
 from graders.judge.records import Plain, TensorSpec
 from graders.judge.report import Finding
 
-# The 466 correct kernels in tests and solutions need less than half of what these allow.
+# The 466 correct kernels in tests and solutions need less than half of these limits.
 FOR_A_CALL = 1024
-FOR_A_NUMBER = 64  # of each size, stride and scalar of the case
+FOR_A_NUMBER = 64  # for each size, stride and scalar of the case
 FOR_A_MATRIX = 32  # in a stack of matrices: a table may say where each of them begins
 FOR_A_TRIAL, MOST_TRIALS = 24, 64  # of an autotuner
-MOST_LAUNCHES = 16  # above these a loop over pieces is named, below them a table
+MOST_LAUNCHES = 16  # above: the finding names a loop over pieces; otherwise a table
 
 _TAG = 2  # bits that say which kind of number follows
 _LENGTH = 6  # bits that say how long an integer is
@@ -53,7 +53,7 @@ _THINGS = frozenset({"library", "kernel", "dtype", "unknown", "module"})
 
 
 def allowed_bits(args: Sequence[Plain], steps: Sequence[Step]) -> int:
-    """The most bits that a call may hand over, for a case with these arguments."""
+    """The most bits that a call may pass on, for a case with these arguments."""
     numbers = matrices = 0
     for arg in args:
         shape = arg.shape if isinstance(arg, TensorSpec) else ()
@@ -67,7 +67,7 @@ def allowed_bits(args: Sequence[Plain], steps: Sequence[Step]) -> int:
 def of_numbers(
     plan: LaunchPlan, case: CasePlan, args: Sequence[Plain], literal: frozenset[float]
 ) -> Iterator[Finding]:
-    """The finding where a call hands over more than it may.
+    """The finding if a call passes on more bits than it may.
 
     `args`: those of the case's record; `literal`: the numbers in the source.
     """
@@ -91,11 +91,11 @@ def bits_handed_over(
     steps: Sequence[Step],
     most: int,
 ) -> int:
-    """The bits that a call with these arguments hands to its kernels, counted to about `most`.
+    """The bits that a call with these arguments passes to its kernels, counted to about `most`.
 
     `literal`: the numbers in the source; `kernels`: those that the call launches; `steps`: the
-    steps of the call, after those that made memory which it takes over from the module or from an
-    earlier call.
+    steps of the call, after the steps that made memory which it takes over from the module or from
+    an earlier call.
     """
     counter = _Counter(literal.union(_numbers_of(args)), most)
     for kernel in kernels:
@@ -126,7 +126,7 @@ def _integer(text: str) -> int:
 
 
 def _numbers_of(args: Sequence[Plain]) -> Iterator[float]:
-    """What a launcher is told of the arguments of a case."""
+    """Yield the numbers that a launcher can read from the arguments of a case."""
     for arg in args:
         if isinstance(arg, TensorSpec):
             strides, offset, _ = tensors.layout(arg)
@@ -136,10 +136,10 @@ def _numbers_of(args: Sequence[Plain]) -> Iterator[float]:
 
 
 class _Counter:
-    """Counts the bits that it takes to write steps down, one after another.
+    """Counts the bits that it takes to describe steps, one after another.
 
-    A number that was written before, or that the reader has anyway, is one of a list. A step is
-    written as what changes since the last step of its kind.
+    A number that was written before, or that the reader has anyway, costs only its index in the
+    list of such numbers. A step costs only what changes since the last step of its kind.
     """
 
     def __init__(self, known: Iterable[float], most: int) -> None:
@@ -152,7 +152,7 @@ class _Counter:
         self._change: dict[Any, dict[Any, Any]] = {}  # from the last step but one to the last
 
     def steps(self, steps: Sequence[Step]) -> None:
-        """Count steps; of a tuner all that it tries."""
+        """Count steps; for a tuner everything that it tries."""
         for step in steps:
             if isinstance(step, Launch):
                 named = [({"library": name}, value) for name, value in step.named.items()]
@@ -173,7 +173,7 @@ class _Counter:
                 self.steps(step.finish)
 
     def step(self, kind: Any, value: Any) -> None:
-        """Count one step whose arguments are `value`, unless there are too many bits already."""
+        """Count one step with the arguments `value`, unless there are too many bits already."""
         if self.bits > self.most:
             return
         now: dict[tuple[Any, ...], Any] = {}
@@ -189,7 +189,7 @@ class _Counter:
             self._change[kind] = {path: _difference(last, path, leaf) for path, leaf in now.items()}
 
     def _choice(self, kernel: int) -> int:
-        """The bits that say which kernel is launched, if it is another one than before."""
+        """The bits that say which kernel is launched, 0 if it is the same as before."""
         self._kernels.add(kernel)
         same, self._launched = kernel == self._launched, kernel
         return 0 if same else len(self._kernels).bit_length()
@@ -213,7 +213,7 @@ class _Counter:
         return _TAG + _LENGTH + (0 if power else 1 + leaf.bit_length())
 
 
-_NONE = object()  # no leaf is this
+_NONE = object()  # differs from every leaf
 
 
 def _leaves(
@@ -221,7 +221,7 @@ def _leaves(
 ) -> None:
     """Put the numbers, texts and things in a value into `found`, each by its place.
 
-    After `most` of them it stops: they are too many already.
+    It stops after `most` of them: they are too many already.
     """
     if isinstance(value, list | tuple):
         for place, item in enumerate(value):
@@ -254,7 +254,7 @@ def _difference(last: Mapping[Any, Any], path: Any, leaf: Any) -> Any:
 
 
 def _advances(last: Mapping[Any, Any], change: Mapping[Any, Any], path: Any, leaf: Any) -> bool:
-    """Whether a number changes as it did from the step before, as in a loop of launches."""
+    """Whether a number changes by as much as in the previous step, as in a loop of launches."""
     if change.get(path) is not None:
         return bool(_difference(last, path, leaf) == change[path])
     return path in change and _same(last.get(path, _NONE), leaf)

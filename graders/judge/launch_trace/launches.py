@@ -1,4 +1,4 @@
-"""Launches, recorded in the place of Triton's own: kernels, autotuners, stop-watches."""
+"""Record launches instead of running them: kernels, autotuners, benchmark functions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from graders.judge.launch_trace.recording import Recorder
 from graders.judge.launch_trace.tensors import ValuelessTensor
 from graders.judge.plan.steps import Launch, Step, Trial, Tune, Value
 
-PRETENDED_MS = 1.0  # what any stop-watch shows
+PRETENDED_MS = 1.0  # what every benchmark function returns
 
 
 class Compiled:
-    """What a launch gives back: the compiled kernel, of which only usual figures are known."""
+    """The result of a launch: a compiled kernel with only the usual figures."""
 
     n_regs, n_spills, n_max_threads = 32, 0, 1024
 
@@ -28,7 +28,7 @@ class Compiled:
         self.asm: dict[str, str] = dict.fromkeys(("ttir", "ttgir", "llir", "ptx", "cubin"), "")
 
     def _init_handles(self) -> None:
-        """Triton loads the kernel here."""
+        """Do nothing; Triton loads the kernel here."""
 
 
 class _Metadata:
@@ -36,9 +36,9 @@ class _Metadata:
 
 
 class Launches:
-    """Takes the place of `JITFunction.run` and `Autotuner.run` in this process, for ever.
+    """Permanently replaces `JITFunction.run` and `Autotuner.run` in this process.
 
-    `warps`: how many every configuration of an autotuner has, if not as many as it says.
+    `warps` replaces the number of warps of every configuration of an autotuner, unless None.
     """
 
     def __init__(self, recorder: Recorder, kernels: SeenKernels, warps: int | None = None) -> None:
@@ -76,7 +76,7 @@ class Launches:
     def launch(
         self, kernel: JITFunction[Any], args: Any, grid: Any, named: Mapping[str, Any]
     ) -> None:
-        """One launch of a kernel."""
+        """Record one launch of a kernel."""
         for hook in getattr(kernel, "pre_run_hooks", ()):
             hook(*args, **named)
         if callable(grid):
@@ -92,7 +92,7 @@ class Launches:
     # -- autotuning ------------------------------------------------------------------------------
 
     def tune(self, tuner: Any, args: Any, named: dict[str, Any]) -> Any:
-        """A launch through an autotuner: every configuration that survives its pruning."""
+        """Record a launch through an autotuner: every configuration that survives its pruning."""
         tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
         key = self._key(tuner, named)
         known = (self._tuner(tuner), key)
@@ -119,7 +119,7 @@ class Launches:
         return Compiled()
 
     def _pruner(self, tuner: Any) -> str:
-        """The name of the function that rules configurations out by figures of its own, or ""."""
+        """The name of the function that rules configurations out by its own figures, or ""."""
         pruner = tuner.early_config_prune
         if pruner is None or self._tuner(tuner) in self._compiling:
             return ""
@@ -135,7 +135,7 @@ class Launches:
         for config in tuner.configs if self.warps else ():
             config.num_warps = self.warps
         configs = list(tuner.prune_configs(named))
-        if self._compiled > before:  # what is compiled here has no figures to go by
+        if self._compiled > before:  # a kernel compiled here has no figures to decide by
             self._compiling.add(self._tuner(tuner))
         return configs
 
@@ -191,7 +191,7 @@ class Launches:
         return self._tuners[id(tuner)]
 
     def _key(self, tuner: Any, named: dict[str, Any]) -> str:
-        """What the tuner keeps its choice by: the arguments that `key` names, and all dtypes."""
+        """The key of a tuner's choice: the arguments that its `key` names, and all dtypes."""
         given = {**tuner.nargs, **named}
         given = {name: value for name, value in given.items() if name in tuner.arg_names}
         key = [repr(given[name])[:200] for name in tuner.keys if name in given]
@@ -207,7 +207,7 @@ class Launches:
 
 
 def _grid(grid: Any) -> Value:
-    """A grid in JSON, whatever it is."""
+    """The grid as JSON, for any kind of object."""
     if isinstance(grid, tuple | list):
         return [_grid(size) if not isinstance(size, tuple | list) else str(size) for size in grid]
     if isinstance(grid, np.integer):
@@ -226,7 +226,7 @@ def _do_bench(
     return_mode: str = "mean",
     **named: Any,
 ) -> Any:
-    """One call, and a time that says nothing."""
+    """Call the function once, and return a meaningless time."""
     fn()
     if quantiles is not None:
         return [PRETENDED_MS] * len(quantiles) if len(quantiles) > 1 else PRETENDED_MS

@@ -1,4 +1,4 @@
-"""What the names of a kernel stand for when it is launched, and what a launch is given."""
+"""Find the values of a kernel's names when it is launched, and the arguments of a launch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_KERNELS = 64
 
 
 class SeenKernels:
-    """The kernels of a submission, each with what its names stand for; numbered as they come.
+    """The kernels of a submission with the values of their names, numbered in order of use.
 
     `used` are the names that the text of each function uses, by its first line and name.
     """
@@ -117,7 +117,7 @@ class SeenKernels:
 
 
 def lifted(values: torch.Tensor, recorder: Recorder) -> ValuelessTensor:
-    """A tensor that holds numbers of Python's own, from numpy for example."""
+    """A tensor with numbers that Python itself made, from numpy for example."""
     meta = torch.empty_strided(values.shape, values.stride(), dtype=values.dtype, device="meta")
     recorder.constant(meta, values)
     return ValuelessTensor(meta, recorder, values)
@@ -128,7 +128,7 @@ def _plain_type(value: Any) -> type:
 
 
 def _attributes(code: types.CodeType) -> set[str]:
-    """What stands behind a dot in a function, among other names that it looks up."""
+    """The names that a function looks up, its attributes after a dot among them."""
     found = {*code.co_names}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -137,7 +137,7 @@ def _attributes(code: types.CodeType) -> set[str]:
 
 
 def _plain_parameters(function: Any) -> list[SimpleNamespace]:
-    """The parameters of a function of constants, described as those of a kernel."""
+    """The parameters of a function of constants, described like those of a kernel."""
     none = inspect.Parameter.empty
     return [
         SimpleNamespace(
@@ -169,7 +169,7 @@ def _module(module: types.ModuleType, wanted: set[str]) -> Value:
 
 
 def _library(value: Any) -> Value | None:
-    """A function or class of a library, by module and name; None where it is none."""
+    """A library function or class, by module and name; None for anything else."""
     for module, name in _places(value):
         if module.split(".")[0] not in LIBRARIES or not name.isidentifier():
             continue
@@ -184,7 +184,7 @@ def _places(value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(name, str):
         for other in ("triton.language", "triton.language.math", "triton.language.extra.libdevice"):
             yield other, name
-    if callable(value):  # an alias under another name, as tl.extra.libdevice has them
+    if callable(value):  # an alias under another name, as in tl.extra.libdevice
         for other in ("triton.language", "triton.language.math"):
             for known, found in vars(sys.modules[other]).items():
                 if found is value:
@@ -196,7 +196,7 @@ def _places(value: Any) -> Iterator[tuple[str, str]]:
 def bound_arguments(
     kernel: JITFunction[Any], positional: Any, named: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """The arguments by name, as a grid function gets them; None where they do not fit."""
+    """The arguments by name, as a grid function gets them; None if they do not fit."""
     given = {name: value for name, value in named.items() if name in kernel.arg_names}
     try:
         bound = kernel.signature.bind(*positional, **given)

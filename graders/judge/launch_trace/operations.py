@@ -1,8 +1,7 @@
 """The table of torch's operations: what a launcher may do with tensors, and how it is recorded.
 
-Allocating, filling with one number, looking at memory in another way, converting and copying are
-steps of the plan. Whatever else torch can do computes: the result is a tensor that a kernel or
-the caller must not be given.
+Allocating, filling with one number, viewing, converting and copying are steps of the plan. Every
+other operation of torch computes: neither a kernel nor the caller may get the resulting tensor.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from torch.utils import _pytree
 from graders.judge.launch_trace.recording import NeedsValue, Recorder
 from graders.judge.launch_trace.tensors import ValuelessTensor
 
-MOST_KNOWN = 4096  # elements of a tensor that Python's numbers make; beyond, torch computes
+MOST_KNOWN = 4096  # elements of a tensor made of Python's numbers; larger ones torch computes
 
 tree_map: Any = _pytree.tree_map  # torch gives it no types
 EMPTY = frozenset(
@@ -29,7 +28,7 @@ EMPTY = frozenset(
         "aten::new_empty_strided",
     }
 )
-# What stands in the new memory: a number, or the position and name of the argument that says it.
+# The content of the new memory: a number, or the position and name of the argument with it.
 FILLED: Mapping[str, float | tuple[int, str]] = {
     "aten::zeros": 0,
     "aten::zeros_like": 0,
@@ -77,7 +76,7 @@ class Operations:
             and name not in SAME
             and not any(isinstance(t, ValuelessTensor) for t in tensors)
         ):
-            return func(*args, **named)  # numbers of Python's own, from numpy for example
+            return func(*args, **named)  # Python's own numbers, from numpy for example
         perform: Any = self._kinds.get(name, self._other)
         return perform(func, args, named)
 
@@ -174,7 +173,7 @@ class Operations:
                 self.recorder.tell("torch-computes", _plain_name(func))
         try:
             result = self._on_meta(func, args, named)
-        except ImportError:  # torch knows the shape by Python that is not there in the jail
+        except ImportError:  # torch finds the shape with Python code that the jail lacks
             result = self._guessed(func, tensors)
         inputs = self._storages(tensors)
         random = torch.Tag.nondeterministic_seeded in func.tags
@@ -187,7 +186,7 @@ class Operations:
         return tree_map(lambda made: self._result(made, func, inputs, tensors), result)
 
     def _numbers(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """The values of a tensor that Python made, or in which one number stands everywhere."""
+        """The values of a tensor that Python made, or that has the same number everywhere."""
         if not isinstance(tensor, ValuelessTensor) or tensor.known is not None:
             return _values(tensor)
         number = self.recorder.filled_with(tensor)
@@ -196,7 +195,7 @@ class Operations:
         return torch.full(tuple(tensor.meta.shape), number, dtype=tensor.meta.dtype)
 
     def _is_new(self, result: Any, inputs: set[int]) -> bool:
-        """Whether an operation gives one tensor in memory of its own."""
+        """Whether an operation returns one tensor with its own memory."""
         if not isinstance(result, torch.Tensor) or isinstance(result, ValuelessTensor):
             return False
         return self.recorder.storage_of(result) not in inputs
@@ -204,7 +203,7 @@ class Operations:
     def _guessed(self, func: Any, tensors: list[Any]) -> Any:
         """A layout for the result of an elementwise operation that torch refuses to describe.
 
-        Its shape is all that matters: a computed tensor is refused where it is used.
+        Only its shape matters: a computed tensor is refused where it is used.
         """
         shape = _broadcast([tuple(tensor.shape) for tensor in tensors])
         if shape is None:
@@ -213,7 +212,7 @@ class Operations:
         return torch.empty(shape, dtype=tensors[0].dtype, device="meta")
 
     def _result(self, made: Any, func: Any, inputs: set[int], tensors: list[Any]) -> Any:
-        """A view of what was there, or what torch computed."""
+        """A view of existing memory, or a tensor that torch computed."""
         if not isinstance(made, torch.Tensor) or isinstance(made, ValuelessTensor):
             return made
         for tensor in tensors:
@@ -224,13 +223,13 @@ class Operations:
         return ValuelessTensor(made, self.recorder)
 
     def _all_known(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """Compute in earnest: all arguments are numbers that Python itself made."""
+        """Compute the real values: all arguments are numbers that Python itself made."""
         plain = tree_map(_values_or_same, list(args)), tree_map(_values_or_same, dict(named))
         real = func(*plain[0], **plain[1])
         views = self._storages([*args, *named.values()])
         try:
             result = self._on_meta(func, args, named)
-        except ImportError:  # see `_other`; no view is among what torch knows by Python
+        except ImportError:  # see `_other`; operations whose shape needs Python return no views
             return tree_map(lambda v: self._known(v) if isinstance(v, torch.Tensor) else v, real)
         return _paired(real, result, lambda values, meta: self._view_or_known(values, meta, views))
 
@@ -244,13 +243,13 @@ class Operations:
         return self._known(values)
 
     def _forget(self, tensor: Any) -> None:
-        """The values of a tensor change: nobody knows them any more."""
+        """Mark the values of a tensor as unknown, because they change."""
         if isinstance(tensor, ValuelessTensor) and tensor.known is not None:
             self.recorder.used(tensor)
             tensor.known = None
 
     def _on_meta(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """What torch says of shapes, strides and dtypes, and of which memory is shared."""
+        """The shapes, strides, dtypes and shared memory that torch's meta device computes."""
         preserves = named.get("memory_format") in (None, torch.preserve_format)
         if func._schema.name in LIKE and preserves:
             tensor, dtype = args[0], named.get("dtype") or args[0].dtype
@@ -263,11 +262,11 @@ class Operations:
 
 
 def strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
-    """The strides of `torch.empty_like`: dense, in the order in which the dimensions lie.
+    """The strides of `torch.empty_like`: dense, with the dimensions in the same memory order.
 
-    Torch asks sympy for them on the meta device, which takes seconds to import. The order is
-    that of its infer_dense_strides (aten/src/ATen/ExpandUtils.cpp): a stable insertion sort by
-    stride, then by size, in which a stride of 0 decides nothing.
+    On the meta device torch uses sympy for them, which takes seconds to import. The order is that
+    of its infer_dense_strides (aten/src/ATen/ExpandUtils.cpp): a stable insertion sort by stride,
+    then by size, in which a stride of 0 decides nothing.
     """
     if _is_dense(sizes, strides):
         return tuple(strides)
@@ -289,7 +288,7 @@ def strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """The common shape; None where there is none."""
+    """The common shape; None if there is none."""
     if not shapes:
         return None
     made: list[int] = []
@@ -310,7 +309,7 @@ def _compared(sizes: Sequence[int], strides: Sequence[int], one: int, other: int
 
 
 def _is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether the elements lie side by side without gaps and without overlapping."""
+    """Whether the elements are contiguous in memory, without gaps and without overlapping."""
     step = 1
     for stride, size in sorted((t, s) for s, t in zip(sizes, strides, strict=True) if s != 1):
         if stride != step:
@@ -352,7 +351,7 @@ def _written(func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Iterat
 
 
 def _paired(real: Any, meta: Any, join: Callable[[Any, Any], Any]) -> Any:
-    """The results in earnest with their layouts, tensor by tensor."""
+    """The real results combined with their layouts, tensor by tensor."""
     if isinstance(real, torch.Tensor) and isinstance(meta, torch.Tensor):
         return join(real, meta)
     if isinstance(real, list | tuple) and isinstance(meta, list | tuple):
@@ -361,7 +360,7 @@ def _paired(real: Any, meta: Any, join: Callable[[Any, Any], Any]) -> Any:
 
 
 def _plain(value: Any, dtype: torch.dtype) -> float:
-    """A number as the dtype takes it, for integers without a fraction."""
+    """A number as the dtype stores it: without a fraction for integers."""
     if isinstance(value, complex):
         value = value.real
     return value if dtype.is_floating_point or isinstance(value, bool) else int(value)

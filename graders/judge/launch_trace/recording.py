@@ -1,4 +1,4 @@
-"""What a launcher does, written down step by step."""
+"""Record what a launcher does, step by step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_STEPS = 30_000
 
 
 class NeedsValue(Exception):  # noqa: N818  # the launcher's next step would need a number
-    """A value of a tensor was asked for, and the launcher cannot go on without it."""
+    """The launcher asked for a value of a tensor, and cannot continue without it."""
 
 
 class TooManySteps(Exception):  # noqa: N818
@@ -32,10 +32,10 @@ class TooManySteps(Exception):  # noqa: N818
 
 
 class Recorder:
-    """The plan in the making; one for each submission.
+    """Builds the plan of one submission.
 
-    Storages are numbered through all cases. `case` is the number of the case that runs, -1 while
-    the module is loaded.
+    Storages are numbered through all cases. `case` is the number of the current case, -1 while the
+    module is loaded.
     """
 
     def __init__(self, filename: str) -> None:
@@ -46,17 +46,17 @@ class Recorder:
         self._storages: dict[int, tuple[int, Any]] = {}  # kept, so that no address is used twice
         self._made: dict[int, tuple[Any, torch.Tensor]] = {}  # what each tensor was made with
         self._constants: dict[int, torch.Tensor] = {}
-        self._filled: dict[int, float] = {}  # storages in which one number stands everywhere
+        self._filled: dict[int, float] = {}  # storages in which all elements have the same number
         self._next = 0
         self._count = 0
 
     def begin(self, case: int) -> None:
-        """From here on it is about this case."""
+        """Begin to record this case."""
         self.case, self.steps, self._count = case, [], 0
 
     @contextlib.contextmanager
     def branch(self) -> Iterator[list[Step]]:
-        """Steps inside go into a list of their own."""
+        """Record the steps inside this context in a list of their own."""
         outer, self.steps = self.steps, []
         try:
             yield self.steps
@@ -64,7 +64,7 @@ class Recorder:
             self.steps = outer
 
     def add(self, step: Step) -> None:
-        """One more step of this case."""
+        """Record one more step of this case."""
         self._count += 1
         if self._count > MOST_STEPS:
             raise TooManySteps(f"more than {MOST_STEPS} launches and copies in one call")
@@ -74,7 +74,7 @@ class Recorder:
 
     def storage_of(self, meta: torch.Tensor) -> int:
         """The number of the storage behind a tensor of the meta device."""
-        with torch._C.DisableTorchFunction():  # no mode needs to see what we ask ourselves
+        with torch._C.DisableTorchFunction():  # hides our own queries from the active modes
             storage = meta.untyped_storage()
         known = self._storages.get(storage._cdata)
         if known is None:
@@ -91,11 +91,11 @@ class Recorder:
             return TensorRef(self.storage_of(meta), name, shape, strides, meta.storage_offset())
 
     def made(self, storage: Any, meta: torch.Tensor) -> None:
-        """A tensor without values has this storage, which is empty, and this layout."""
+        """Remember the empty storage and the layout of a tensor without values."""
         self._made[storage._cdata] = storage, meta
 
     def used(self, tensor: Any) -> TensorRef:
-        """The view, now that a kernel or the result needs what is in it."""
+        """The view of a tensor whose content a kernel or the result now needs."""
         with torch._C.DisableTorchFunction():
             made = self._made.get(tensor.untyped_storage()._cdata)
         if made is None or made[1] is not tensor.meta:
@@ -117,7 +117,7 @@ class Recorder:
         self.add(Constant(storage, dtype, numbers))
 
     def allocate(self, meta: torch.Tensor, fill: float | None = None) -> None:
-        """New memory, unset or of one number."""
+        """Record new memory, uninitialised or filled with one number."""
         with torch._C.DisableTorchFunction():
             count = meta.untyped_storage().nbytes() // meta.dtype.itemsize
             dtype = str(meta.dtype).removeprefix("torch.")
@@ -128,15 +128,15 @@ class Recorder:
             self.add(Fill(TensorRef(storage, dtype, (count,), (1,), 0), fill))
 
     def filled_with(self, tensor: Any) -> float | None:
-        """The number that stands everywhere in a tensor which nobody has used yet, or None."""
+        """The number in all elements of a tensor that has not been used yet, or None."""
         return self._filled.get(self.storage_of(tensor.meta))
 
     def fill(self, tensor: Any, value: float) -> None:
-        """Every element of a tensor is set."""
+        """Record that every element of a tensor is set."""
         self.add(Fill(self.used(tensor), value))
 
     def copy(self, target: Any, source: Any) -> None:
-        """One tensor is copied into another, whose shape it may be broadcast to."""
+        """Record a copy of one tensor into another, to whose shape it may be broadcast."""
         view = self.used(source)
         shape = tuple(target.meta.shape)
         if view.shape != shape:
@@ -144,19 +144,19 @@ class Recorder:
         self.add(Copy(self.used(target), view, self.line()))
 
     def constant(self, meta: torch.Tensor, values: torch.Tensor) -> None:
-        """Memory whose values Python wrote down; a step only when they are needed."""
+        """Remember memory with values that Python wrote; it becomes a step only when needed."""
         self._constants[self.storage_of(meta)] = values
 
     # -- findings --------------------------------------------------------------------------------
 
     def tell(self, code: str, what: str, line: int | None = None) -> None:
-        """Something that the judge should know, once for each line."""
+        """Record an observation for the judge, once for each line."""
         line = line or self.line()
         if len(self.told) < 100:
             self.told.setdefault((code, what, line), Note(code, what[:200], line, self.case))
 
     def reads(self, what: str, tensor: Any) -> Any:
-        """A value is asked for: known where Python made it itself, else the launcher ends here."""
+        """The requested value if Python itself made it; otherwise the launcher ends here."""
         if tensor.known is not None:
             return getattr(tensor.known, what)()
         self.tell("reads-values", what)
@@ -173,7 +173,7 @@ class Recorder:
 
 
 class _Broadcast:
-    """A tensor of the meta device in the place of one without values."""
+    """Stands in for a tensor without values, with only its layout."""
 
     def __init__(self, meta: torch.Tensor) -> None:
         self.meta = meta

@@ -1,4 +1,4 @@
-"""The GPU that a launcher believes to be there."""
+"""The pretended GPU that a launcher sees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from triton.runtime import driver
 
 from triton_util.explain import offline
 
-# An A100: what fits there fits on any newer one.
+# An A100: what fits there fits on any newer GPU.
 A100: Mapping[str, Any] = {
     "name": "NVIDIA A100-SXM4-80GB",
     "major": 8,
@@ -32,38 +32,38 @@ A100: Mapping[str, Any] = {
 
 
 class Idle:
-    """A stream or an event: it takes every call and does nothing."""
+    """A stream or an event that accepts every call and does nothing."""
 
     cuda_stream, device = 0, torch.device("cuda", 0)
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        """Any arguments."""
+        """Accept any arguments."""
 
     def __enter__(self) -> Idle:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to undo."""
+        """Do nothing: there is nothing to undo."""
 
     def elapsed_time(self, end: object) -> float:
-        """A time that says nothing."""
+        """Return a meaningless time."""
         return 1.0
 
     def query(self) -> bool:
-        """Everything is done."""
+        """Return True: everything is done."""
         return True
 
     def synchronize(self, *args: Any) -> None:
-        """Nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     record = wait = wait_stream = wait_event = record_event = synchronize
 
 
 class _Uncompiled(ModuleType):
-    """Stands for `torch._dynamo`, and imports it for other names than `disable`.
+    """Replaces `torch._dynamo`, and imports the real one for names other than `disable`.
 
-    Many of torch's operations on tensors of the meta device call `disable` to keep torch's
-    compiler away from themselves. Here nothing is compiled.
+    Many of torch's operations on tensors of the meta device call `disable` to keep torch's compiler
+    away from themselves. Here nothing is compiled.
     """
 
     @staticmethod
@@ -86,7 +86,7 @@ def without_dynamo() -> None:
 
 
 class _Driver(offline.CompileOnlyDriver):
-    """Says that the tensors lie on the GPU, and what Triton's own driver says of it."""
+    """A driver that reports a GPU with tensors on it, and the properties of Triton's own driver."""
 
     utils: Any
 
@@ -117,7 +117,7 @@ class _Driver(offline.CompileOnlyDriver):
 
 
 def pretend_none() -> None:
-    """Let torch speak of no GPU in this process, for ever. Triton believes in one all the same."""
+    """Make torch report no GPU in this process, permanently. Triton still reports one."""
     device = SimpleNamespace(**A100)
     for name, answer in (("is_available", False), ("device_count", 0)):
         setattr(torch.cuda, name, lambda *args, _answer=answer, **named: _answer)
@@ -125,7 +125,7 @@ def pretend_none() -> None:
 
 
 def pretend_gpu(properties: Mapping[str, Any] | None = None) -> None:
-    """Let torch and Triton speak of a GPU in this process, for ever."""
+    """Make torch and Triton report a GPU in this process, permanently."""
     device = SimpleNamespace(**{**A100, **(properties or {})})
     answers: dict[str, Any] = {
         "is_available": True,

@@ -1,9 +1,9 @@
-"""Tensors that hold no values: shape, strides, dtype and device, and no memory behind them.
+"""Tensors that have no values: shape, strides, dtype and device, and no memory behind them.
 
-A `ValuelessTensor` wraps a tensor of torch's meta device, whose storage tells which tensors are
-views of the same memory. It says that it lies on a GPU. Values that Python wrote down itself
-(`torch.tensor([1, 2])`) are known, and what torch makes of those alone is computed in earnest:
-no value of an argument can be among them.
+A `ValuelessTensor` wraps a tensor of torch's meta device, whose storage shows which tensors are
+views of the same memory. It claims to be on a GPU. Values that Python itself wrote
+(`torch.tensor([1, 2])`) are known, and what torch makes of those alone is really computed: they
+cannot include a value of an argument.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from graders.judge.launch_trace.recording import NeedsValue, Recorder
 
 GPU = torch.device("cuda", 0)
 _HOST = torch.device("cpu")
-_ADDRESS = 1 << 40  # between the first bytes of two storages, in the addresses that are pretended
+_ADDRESS = 1 << 40  # between the first bytes of two storages, in the pretended addresses
 
 
 class ValuelessTensor(torch.Tensor):
-    """A tensor without memory. `meta` has its layout, `known` its values where Python made them."""
+    """A tensor without memory. `meta` has its layout, `known` its values if Python made them."""
 
     meta: torch.Tensor
     known: torch.Tensor | None
@@ -34,7 +34,7 @@ class ValuelessTensor(torch.Tensor):
         cls, meta: torch.Tensor, recorder: Recorder, known: torch.Tensor | None = None
     ) -> ValuelessTensor:
         """Wrap a tensor of the meta device."""
-        with torch._C.DisableTorchFunction():  # no mode needs to see what we ask ourselves
+        with torch._C.DisableTorchFunction():  # hides our own queries from the active modes
             made: ValuelessTensor = torch.Tensor._make_wrapper_subclass(
                 cls,
                 meta.size(),
@@ -55,12 +55,12 @@ class ValuelessTensor(torch.Tensor):
     def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Reached only where no recording is on: in a thread of the submission's, say."""
+        """Fail; reached only if nothing records, for example in a thread of the submission."""
         raise NeedsValue(str(func))
 
 
 class Pretend(TorchFunctionMode):
-    """What torch is asked in Python: tensors lie on a GPU, and nobody can look into them."""
+    """Answers Python queries to torch as if tensors were on a GPU, without readable values."""
 
     def __init__(self, recorder: Recorder, on_gpu: bool = True) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Pretend(TorchFunctionMode):
         self.answers = _ANSWERS if on_gpu else {**_ANSWERS, **_ANSWERS_OF_CPU}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Answer for a tensor without values, else let torch do it on the host."""
+        """Answer for a tensor without values; otherwise let torch do it on the host."""
         named = dict(kwargs or {})
         tensor = args[0] if args and isinstance(args[0], ValuelessTensor) else None
         if tensor is not None:
@@ -87,7 +87,7 @@ class Pretend(TorchFunctionMode):
         return func(*args, **named)
 
     def _check(self, func: Any, args: Any) -> Any:
-        """Let a check of values pass. There are no values, so its answer gives nothing away."""
+        """Let a check of values pass. There are no values, so its answer reveals nothing."""
         self.recorder.tell("checks-values", getattr(func, "__name__", "a check"))
         answer, is_tensor = _CHECKS[func]
         if not is_tensor:
@@ -101,7 +101,7 @@ class Pretend(TorchFunctionMode):
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Every operation of torch passes through here, those that make tensors as well."""
+    """Receives every operation of torch, including those that make tensors."""
 
     def __init__(self, recorder: Recorder, operations: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -109,16 +109,16 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing here is compiled, and the default would import all of torch's compiler."""
+        """Return False: nothing is compiled, and the default would import torch's compiler."""
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Record the operation, and give a tensor without values for its result."""
+        """Record the operation, and return a tensor without values as its result."""
         return self.operations.perform(func, args, kwargs or {})
 
 
 def _address(recorder: Recorder, tensor: ValuelessTensor) -> int:
-    """An address that is aligned as the real one would be."""
+    """An address with the alignment of the real one."""
     number = recorder.storage_of(tensor.meta)
     return (number + 1) * _ADDRESS + int(tensor.storage_offset()) * tensor.element_size()
 
@@ -128,7 +128,7 @@ def _text(recorder: Recorder, tensor: ValuelessTensor) -> str:
 
 
 def _host_device(device: Any) -> Any:
-    """The host where a GPU is asked for; the launcher is told about the GPU all the same."""
+    """The host, if a GPU is requested; the launcher still sees the GPU."""
     if isinstance(device, int):
         return _HOST
     if device is not None and str(device).startswith("cuda"):
@@ -137,7 +137,7 @@ def _host_device(device: Any) -> Any:
 
 
 def _on_host(func: Any, args: Any) -> Any:
-    """Positional devices, as in `x.to("cuda")`, on the host."""
+    """The arguments with positional devices, as in `x.to("cuda")`, replaced by the host."""
     if getattr(func, "__name__", "") in ("to", "cuda"):
         placed = [_host_device(a) if _is_device(a) else a for a in args[1:]]
         return (*args[:1], *placed)
@@ -170,7 +170,7 @@ _ANSWERS_OF_CPU: dict[Any, Any] = {
     _TENSOR.get_device: lambda recorder, tensor: -1,
 }
 _READING = frozenset({_TENSOR.numpy, _TENSOR.tolist, _TENSOR.__array__, _TENSOR.__contains__})
-# What each says where all is well, and whether it says so as a tensor.
+# The answer of each check when all is well, and whether it is a tensor.
 _CHECKS: dict[Any, tuple[bool, bool]] = {
     **dict.fromkeys((torch.isnan, _TENSOR.isnan, torch.isinf, _TENSOR.isinf), (False, True)),
     **dict.fromkeys((torch.isfinite, _TENSOR.isfinite), (True, True)),

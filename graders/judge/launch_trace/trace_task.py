@@ -1,8 +1,8 @@
-"""The forked child in which a submission's Python runs: it holds no value of any tensor.
+"""The forked child in which a submission's Python runs: it has no values of any tensor.
 
-The module is loaded and the launcher is called once for each case, on tensors that know their
-layout and nothing else. What comes back is the launch plan, in JSON, line by line: one line for
-each case as soon as it is there, so that what a launcher did before it came to no end is known.
+The module is loaded and the launcher is called once for each case, on tensors that know only their
+layout. The child returns the launch plan in JSON, one line for each case as soon as it is done. So
+the judge knows what a launcher did even if it never finishes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from graders.judge.plan.steps import (
 from triton_util.explain.launches import load_module
 
 MOST_TEXT = 2_000
-# No kernel runs here. A launcher that takes longer loops for ever. Of CPU time, for machines have
-# other work, too.
+# No kernel runs here, so a launcher that takes longer is in an endless loop. The limit is CPU time,
+# because machines have other work, too.
 CALLING_SECONDS = 10.0
 
 
@@ -50,7 +50,7 @@ class Capture:
         codes = map(Code.from_json, request["codes"])
         self.kernels = SeenKernels(self.recorder, {(c.line, c.name): c.names for c in codes})
         self._sent = 0, 0  # kernels and observations
-        # Made before anything watches what torch does: that costs a call of Python each time.
+        # Made before anything watches torch: watching costs a call of Python for each operation.
         self._arguments = [[_argument(one) for one in case] for case in request["cases"]]
         gpu = request.get("gpu") or A100
         Launches(self.recorder, self.kernels, gpu.get("warps")).install()
@@ -66,7 +66,7 @@ class Capture:
         torch.library.wrap_triton = lambda kernel: kernel
 
     def run(self, send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """Load the module, call the launcher for every case, and give what is new in the end."""
+        """Load the module, call the launcher for every case, and return what is new at the end."""
         with contextlib.ExitStack() as modes:
             modes.enter_context(Watch(self.recorder, Operations(self.recorder)))
             modes.enter_context(Pretend(self.recorder, self._on_gpu))
@@ -81,7 +81,7 @@ class Capture:
         return self._news()
 
     def _news(self) -> dict[str, Any]:
-        """Kernels and observations since the last time."""
+        """Kernels and observations since the last call."""
         kernels, told = self.kernels.found[self._sent[0] :], list(self.recorder.told.values())
         fresh = told[self._sent[1] :]
         self._sent = len(self.kernels.found), len(told)
@@ -150,7 +150,7 @@ class Capture:
 
 
 class _Operator:
-    """A registered operator on one device: the function itself. What it registers is not used."""
+    """A registered operator on one device: the function itself. Its registrations are ignored."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -161,12 +161,12 @@ class _Operator:
         return self._function(*args, **named)
 
     def _taken(self, *given: Any, **_options: Any) -> Any:
-        """A call with a function, or a decorator of one."""
+        """Return the given function, or a decorator that returns its function."""
         return given[0] if given and callable(given[0]) else (lambda function: function)
 
 
 def _operator(name: str, function: Any = None, /, **_options: Any) -> Any:
-    """`torch.library.triton_op` and `custom_op`, called with a function or as decorators."""
+    """Replaces `torch.library.triton_op` and `custom_op`, as functions and as decorators."""
     if function is None:
         return lambda decorated: _operator(name, decorated)
     made = _Operator(function)
@@ -185,7 +185,7 @@ def _argument(layout: Mapping[str, Any]) -> Any:
 
 
 def before_jail() -> None:
-    """Start the time that a launcher may take; in the jail nobody can."""
+    """Start the launcher's time limit; inside the jail that is not possible."""
     signal.signal(signal.SIGPROF, _out_of_time)
     signal.setitimer(signal.ITIMER_PROF, CALLING_SECONDS, 1.0)
 
@@ -199,7 +199,7 @@ def _out_of_time(_signal: int, _frame: FrameType | None) -> None:
 
 
 def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
-    """The last line of the answer; `write` takes those before it."""
+    """The last line of the answer; `write` gets the lines before it."""
     sys.stdout = sys.stderr = Nowhere()
     _state["calling"] = True
 
@@ -210,7 +210,7 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
 
 
 class Nowhere:
-    """Takes what is printed and keeps none of it."""
+    """Accepts printed text and discards it."""
 
     encoding = "utf-8"
 
@@ -218,7 +218,7 @@ class Nowhere:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing is kept."""
 
     def isatty(self) -> bool:
         return False

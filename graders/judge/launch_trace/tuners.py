@@ -1,8 +1,9 @@
 """Findings about launches through an autotuner, from the plan alone.
 
-What a tuner tries is not counted as traffic, and it is one launch for a promise. The process that
-recorded the plan ran a stranger's code. So a plan that calls other launches the trials of a tuner
-is refused: all trials launch the same kernels on the same tensors, once tried and once chosen.
+The trials of a tuner do not count as traffic, and they are one launch for a promise. The process
+that recorded the plan ran untrusted code. So a plan that disguises other launches as the trials of
+a tuner is refused: all trials must launch the same kernels on the same tensors, once tried and once
+chosen.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from graders.judge.report import Finding
 
 
 def of_tuners(cases: Sequence[CasePlan]) -> Iterator[Finding]:
-    """Findings; `cases` are all of one process, in their order."""
+    """Yield the findings; `cases` are all cases of one process, in their order."""
     tuned: set[tuple[int, str]] = set()
     for case in cases:
         tables = {s.storage for s in all_steps(case.steps) if isinstance(s, Constant)}
@@ -39,7 +40,7 @@ def of_tuners(cases: Sequence[CasePlan]) -> Iterator[Finding]:
 
 
 def _contradiction(step: Tune, known: bool, tables: set[int]) -> str:
-    """Why this cannot be a launch through an autotuner; "" where it can."""
+    """Why this cannot be a launch through an autotuner; "" if it can."""
     hooks = [s for trial in step.trials for s in (*trial.before, *trial.after)]
     if any(launches_of([*hooks, *step.finish])):
         return "a hook of an autotuner launches a kernel"
@@ -63,7 +64,7 @@ def _same(tried: Sequence[Launch], chosen: Sequence[Launch]) -> bool:
 
 
 def _acts(launches: Sequence[Launch], tables: set[int]) -> set[tuple[int, frozenset[TensorRef]]]:
-    """The kernels that are launched, each with the tensors that it is given."""
+    """The launched kernels, each with the tensors that it gets."""
     return {
         (launch.kernel, frozenset(ref for ref in _refs(launch) if ref.storage not in tables))
         for launch in launches

@@ -1,1 +1,1 @@
-"""The launch plan: as data, read with care, and run."""
+"""The launch plan: its data, its reader, and the code that runs it."""

@@ -1,9 +1,9 @@
 """The arms of a kernel's branches: which of them ran, and which of them Triton compiled.
 
-Each arm is known by a number that is the same in every process that has the plan: the number of
-the kernel, and the place of the arm's first node in the kernel's canonical text. The interpreter
-notes the arms that run, Triton's front end those that it visits (`compiling.visits`), and the judge
-compares the two (`running.unseen`).
+Each arm has a number that is the same in every process that has the plan. It combines the number of
+the kernel with the place of the arm's first node in the kernel's canonical text. The interpreter
+records the arms that run, and Triton's front end those that it visits (`compiling.visits`). The
+judge compares the two (`running.unseen`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def number_arms(function: ast.FunctionDef, nodes: Sequence[ast.AST], kernel: int
 
 
 def noting(function: ast.FunctionDef) -> ast.FunctionDef:
-    """The function, which calls RAN with the number of each arm that it comes to."""
+    """The function, changed to call RAN with the number of each arm that it reaches."""
     noted: ast.FunctionDef = ast.fix_missing_locations(_Noting().visit(function))
     return noted
 
 
 class _Noting(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> Any:
-        """The node, its value handed through RAN; before a statement comes a call of RAN."""
+        """Pass an expression's value through RAN; insert a call of RAN before a statement."""
         made = super().generic_visit(node)
         if not hasattr(node, "arm"):
             return made
@@ -45,7 +45,7 @@ class _Noting(ast.NodeTransformer):
 
 
 def _arms(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The first node of what runs only if a branch, a loop or a call comes to it."""
+    """Yield the first node of all code that runs only if a branch, a loop or a call reaches it."""
     for node in ast.walk(function):
         for name in ("body", "orelse"):
             block = getattr(node, name, None)
@@ -61,6 +61,6 @@ def _arms(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _may_leave(statement: ast.stmt) -> bool:
-    """Whether what follows the statement may be left out."""
+    """Whether the code after the statement may be skipped."""
     leaves = (ast.Return, ast.Break, ast.Continue)
     return any(isinstance(node, leaves) for node in ast.walk(statement))

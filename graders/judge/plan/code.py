@@ -15,7 +15,7 @@ from typing import Any
 
 from graders.judge.plan.arms import number_arms
 
-# What a kernel may use of Python's builtins.
+# The builtins of Python that a kernel may use.
 KERNEL_BUILTINS = frozenset(
     (
         *("range", "min", "max", "len", "int", "float", "bool", "abs", "print"),
@@ -30,10 +30,9 @@ class Code:
     """One function of a submission.
 
     `line` is its first line in the submission, decorators included, and `name` its name there:
-    together they identify it. `text` is a single `def` without decorators, defaults and
-    annotations of parameters. `places` are the lines and columns of the submission from which the
-    nodes of its tree come, in the order of `ast.walk`, for each node that has a place. `names` are
-    those that the text takes from around it.
+    together they identify it. `text` is a single `def` without decorators, defaults and parameter
+    annotations. `places` has the line and column in the submission for each node of its tree that
+    has a place, in the order of `ast.walk`. `names` are the names that the text takes from outside.
     """
 
     name: str
@@ -49,14 +48,14 @@ class Code:
 
     @property
     def last_line(self) -> int:
-        """The last line on which something begins."""
+        """The last line on which a node begins."""
         return max(line for line, _ in self.places)
 
     def tree(self, first_line: int | None = None, kernel: int | None = None) -> ast.FunctionDef:
         """A fresh tree whose nodes have the lines of the submission.
 
-        first_line: what the line of `def` shall count as; by default as what it is. kernel: give
-        each arm of a branch its number in this kernel of the plan, as the attribute `arm`.
+        first_line: the number that the line of `def` gets; by default its own. kernel: give each
+        arm of a branch its number in this kernel of the plan, as the attribute `arm`.
         """
         shift = 0 if first_line is None else first_line - self.def_line
         node = ast.parse(self.text).body[0]
@@ -71,27 +70,27 @@ class Code:
 
     @cached_property
     def known_tree(self) -> ast.FunctionDef:
-        """The tree for all who only read it."""
+        """The tree, shared by all callers that only read it."""
         return self.tree()
 
     def altered(self, tree: ast.FunctionDef) -> Code:
-        """The code of an altered tree; new nodes need the line of one beside them."""
+        """The code of an altered tree; new nodes need the line of a neighbouring node."""
         return replace(self, text=ast.unparse(tree) + "\n", places=places(tree))
 
     @classmethod
     def own(cls, text: str, *names: str) -> Code:
-        """A text of ours, at its own lines."""
+        """The code of a text that the judge wrote, with the text's own lines."""
         node = ast.parse(text).body[0]
         assert isinstance(node, ast.FunctionDef)
         return cls(node.name, node.lineno, text.strip() + "\n", places(node), frozenset(names))
 
     def to_json(self) -> list[Any]:
-        """The code as it travels."""
+        """The code as JSON, to send to another process."""
         return [self.name, self.line, self.text, list(map(list, self.places)), sorted(self.names)]
 
     @classmethod
     def from_json(cls, raw: Any) -> Code:
-        """What `to_json` made."""
+        """The code from the output of `to_json`."""
         name, line, text, places, names = raw
         return cls(name, line, text, tuple((at, column) for at, column in places), frozenset(names))
 
@@ -102,7 +101,7 @@ def placed(node: ast.AST) -> list[Any]:
 
 
 def places(node: ast.AST) -> tuple[tuple[int, int], ...]:
-    """Line and column of each of them."""
+    """Line and column of each node that has a place."""
     return tuple((part.lineno, part.col_offset) for part in placed(node))
 
 

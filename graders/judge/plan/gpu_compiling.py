@@ -1,9 +1,9 @@
-"""Compiling kernels for a GPU, on a processor that has none and in the worker that has one.
+"""Compile kernels for a GPU, on a processor without one and in the worker that has one.
 
-`build` compiles the kernels of a submission without a GPU. It goes through Triton as a launch
-does, up to where the GPU would be needed. So the binaries lie in Triton's own cache under the
-keys that the launch on the GPU will look for. `announce_compiling` and `CompiledHere` watch the
-worker, which compiles what it does not find there.
+`build` compiles the kernels of a submission without a GPU. It goes through Triton as a launch does,
+up to the point where the GPU would be needed. So Triton's own cache has the binaries under the keys
+that the launch on the GPU will look for. `announce_compiling` and `CompiledHere` watch the worker,
+which compiles what is not in that cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WARP_SIZE = 32
 
 
 class Pointer:
-    """Stands for a tensor: all that Triton specialises a kernel on, its dtype and alignment."""
+    """Replaces a tensor: Triton specialises a kernel only on its dtype and alignment."""
 
     def __init__(self, ref: TensorRef) -> None:
         self.dtype = dtype_named(ref.dtype)
@@ -39,7 +39,7 @@ class Pointer:
         self._address = ref.offset * self.dtype.itemsize
 
     def data_ptr(self) -> int:
-        """As if its storage began at 0: on a GPU all of them begin at a multiple of 512."""
+        """The address, as if the storage began at 0: on a GPU it begins at a multiple of 512."""
         return self._address
 
     def stride(self) -> tuple[int, ...]:
@@ -80,12 +80,12 @@ class CompiledHere:
         self._count = 0
 
     def taken(self) -> int:
-        """How many since the last call; the count starts anew."""
+        """How many kernels since the last call; the count restarts at 0."""
         count, self._count = self._count, 0
         return count
 
     def install(self) -> None:
-        """Count from now on, as long as the process lives."""
+        """Start to count, as long as the process lives."""
         knobs.compilation.listener = self._listen
 
     def _listen(self, *, cache_hit: bool, **_others: Any) -> None:
@@ -93,11 +93,11 @@ class CompiledHere:
 
 
 def preload(capability: int) -> None:
-    """Do before the fork what every compilation for a GPU begins with. Touches no GPU.
+    """Do before the fork what every compilation for a GPU begins with, without using the GPU.
 
-    capability: 90 for sm_90. What fails here is no error: each fork then does it for itself.
+    capability: 90 for sm_90. A failure here is not an error: each fork then does it for itself.
     """
-    knobs.compilation.store_binary_only = True  # nobody reads the texts in between
+    knobs.compilation.store_binary_only = True  # the texts in between are never read
     with contextlib.suppress(Exception):
         triton.runtime.cache.triton_key()  # reads all of Triton
         make_backend(GPUTarget("cuda", capability, WARP_SIZE)).hash()  # asks ptxas its version
@@ -114,7 +114,7 @@ def _compile_once() -> None:
 
 
 def _install_driver(capability: int) -> None:
-    """Make Triton's driver for NVIDIA here, because its C part would be compiled in each fork."""
+    """Make Triton's NVIDIA driver here: otherwise each fork would compile its C part."""
     from triton.backends.nvidia import driver as nvidia
 
     driver = nvidia.CudaDriver()
@@ -142,7 +142,7 @@ class _NoDevice:
 
 @contextlib.contextmanager
 def _no_device(capability: int) -> Iterator[None]:
-    """Within this block Triton compiles for `capability`, and cannot launch."""
+    """Inside this context Triton compiles for `capability`, and cannot launch."""
     drivers = triton.runtime.driver
     before, drivers._active = drivers._active, _NoDevice(capability)
     try:
@@ -155,8 +155,8 @@ def build(request: Mapping[str, Any], claims: Path) -> None:
     """Compile the launches of the request that no other process has claimed.
 
     `request` has the source, its kernels and launches as JSON, and the capability of the GPU.
-    `claims` is a directory that the processes which share this work have in common. Binaries go
-    to Triton's cache. An error is passed over: the launch itself will report it.
+    `claims` is a directory that all processes sharing this work use. Binaries go to Triton's cache.
+    Errors are ignored: the launch itself will report them.
     """
     kernels = Kernels(request["source"], request["filename"], kernels_from_json(request["kernels"]))
     with _no_device(request["capability"]):
@@ -181,7 +181,7 @@ def _compile(kernels: Kernels, raw: Mapping[str, Any], claims: Path) -> None:
 
 
 def _claim(place: Path) -> bool:
-    """Make the file `place`; False where another process made it first."""
+    """Make the file `place`; return False if another process made it first."""
     try:
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except FileExistsError:

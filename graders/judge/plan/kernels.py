@@ -1,8 +1,8 @@
-"""The kernels of a plan, made of their canonical text: nothing else of the submission is executed.
+"""Make the kernels of a plan from their canonical text, the only executed text of a submission.
 
 Each kernel has a file of its own, and a namespace that is made here: the builtins of the Triton
-language, and the names that its text uses, as the plan says what they stand for. The interpreter
-and Triton's compiler get the same tree. Imports triton, in whichever mode this process has it.
+language, and the names that its text uses, with the values that the plan gives them. The
+interpreter and Triton's compiler get the same tree. Imports triton, in this process's mode.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Kernels:
         self._kernels = kernels
         self._made: dict[int, Any] = {}
         self._compiled: dict[int, types.CodeType] = {}  # by the identity of a text
-        self.arms: set[int] = set()  # of functions of constants, which ran; see `plan.arms`
+        self.arms: set[int] = set()  # that ran in functions of constants; see `plan.arms`
 
     def meaning(self, launch: Launch) -> str:
-        """A digest of what Triton's front end tells apart in a launch."""
+        """A digest of everything in a launch that Triton's front end distinguishes."""
         return meaning(specialising(launch), self._kernels)
 
     def get(self, number: int) -> Any:
@@ -79,7 +79,7 @@ class Kernels:
             made = compile(ast.Module([node], []), self._filename, "exec", dont_inherit=True)
         if not kernel.constant:
             self._compiled[id(code)] = made
-        local: dict[str, types.FunctionType] = {}  # a kernel may be called __builtins__
+        local: dict[str, types.FunctionType] = {}  # own dict: a kernel may be called __builtins__
         exec(made, scope, local)
         function = local[node.name]
         defaults = {p.name: self.value(p.default) for p in kernel.parameters if p.has_default}
@@ -95,7 +95,7 @@ class Kernels:
         return function
 
     def _jit(self, kernel: Kernel, function: types.FunctionType, number: int) -> Any:
-        """The function as Triton has it, whose text is the canonical one."""
+        """The function as a Triton kernel, whose text is the canonical one."""
         code = _code(kernel)
         if kernel.constant:
             return triton.constexpr_function(function)
@@ -107,7 +107,7 @@ class Kernels:
             noinline=kernel.noinline,
         )
         made.fn, made.pre_run_hooks = function, ()
-        if hasattr(made, "parse"):  # a compiler's
+        if hasattr(made, "parse"):  # the compiler's kernel
             made.starting_line_number = made.def_file_line_number = code.def_line
             made.file_name = self._filename
             made.parse = lambda: ast.Module([code.tree(1, number)], [])
@@ -119,16 +119,16 @@ class Kernels:
         return made
 
     def _quoted(self, code: Code) -> str:
-        """What Triton quotes in its messages: the learner's lines. It parses none of them.
+        """The learner's lines, which Triton quotes in its messages and does not parse.
 
-        It also makes the key of what is compiled of this text, so the canonical one counts too.
+        Triton also builds its cache key from this text, so the canonical text is part of it.
         """
         lines = self._lines[code.def_line - 1 : code.last_line]
         digest = hashlib.sha256(code.text.encode()).hexdigest()
         return f"{textwrap.dedent(''.join(lines))}\n# {digest}"
 
     def value(self, value: Value, tensor: Any = None) -> Any:
-        """What a value of the plan stands for; `tensor` makes tensors of views."""
+        """The object that a value of the plan describes; `tensor` makes tensors of views."""
         if not isinstance(value, Mapping):
             return value
         ((kind, inner),) = value.items()
@@ -157,7 +157,7 @@ def _code(kernel: Kernel) -> Code:
 
 
 def _in_a_file_of_its_own(function: types.FunctionType, code: Code) -> types.FunctionType:
-    """The same function, where Triton finds the canonical text and nothing else as its source."""
+    """The same function, whose source Triton finds to be the canonical text and nothing else."""
     filename = f"<{code.name} of line {code.line}>"
     lines = code.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(code.text), None, lines, filename)
@@ -181,7 +181,7 @@ def _descriptor(inner: Any, tensor: Any) -> Any:
 
 
 def _named(kind: str, inner: Any) -> Any:
-    """A module of the libraries, something in one, or a module of which only numbers are used."""
+    """A library module, an object in one, or a module of which only numbers are used."""
     if kind == "module":
         return _library(inner)
     if kind == "library":
@@ -191,7 +191,7 @@ def _named(kind: str, inner: Any) -> Any:
         made = types.ModuleType("numbers_of_a_module")
         vars(made).update(inner)
         return made
-    return type(str(inner)[:80], (), {})()  # nothing that a kernel can be given, and named so
+    return type(str(inner)[:80], (), {})()  # no kernel accepts it
 
 
 def _library(name: str) -> types.ModuleType:

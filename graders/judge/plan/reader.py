@@ -1,7 +1,7 @@
-"""Reading a launch plan that comes from a process in which a stranger's code ran.
+"""Read a launch plan that comes from a process in which untrusted code ran.
 
-It is read field by field; what does not have the agreed form raises `PlanError`. So whoever uses
-a `LaunchPlan` can rely on its types and bounds, and on nothing else.
+The plan is read field by field, and any deviation from the agreed form raises `PlanError`. So users
+of a `LaunchPlan` can rely on its types and bounds, and on nothing else.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from graders.judge.plan.steps import (
     most_numbers,
 )
 
-MOST_STEPS = 30_000  # of one case, hooks and configurations counted in
-MOST_VALUES = 250_000  # of a plan that are no plain numbers or texts: each takes some 300 bytes
+MOST_STEPS = 30_000  # of one case, with hooks and configurations
+MOST_VALUES = 250_000  # of a plan, without plain numbers and texts: each takes some 300 bytes
 MOST_KERNELS = 64
 MOST_TOLD = 200
 MOST_ARGUMENTS = 200
@@ -54,9 +54,9 @@ class PlanError(ValueError):
 
 
 def plan_from_lines(lines: Iterable[Mapping[str, Any]], cases: int) -> LaunchPlan:
-    """The plan for so many cases, of which each line tells a part; raises PlanError.
+    """The plan for `cases` cases, of which each line describes a part; raises PlanError.
 
-    What a line holds as JSON is let go as it is read, and before the next line is taken: it needs
+    The JSON of a line is freed while it is read and before the next line is taken, because it needs
     several times the memory of a plan.
     """
     reader = PlanReader()
@@ -71,7 +71,7 @@ def plan_from_lines(lines: Iterable[Mapping[str, Any]], cases: int) -> LaunchPla
 
 
 def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
-    """Kernels that the judge has written itself."""
+    """Read kernels that the judge itself has written."""
     codes: list[Code | None] = []
     for kernel in raw:
         code = kernel["code"]
@@ -83,12 +83,12 @@ def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
 
 @lru_cache(maxsize=2)  # what several jobs share is read once
 def steps_from_text(text: str) -> tuple[Step, ...]:
-    """Steps that the judge has written itself, from `steps.steps_to_text`."""
+    """Read steps that the judge itself has written with `steps.steps_to_text`."""
     return PlanReader().steps(json.loads(text))
 
 
 class PlanReader:
-    """Reads a plan; counts the steps of a case, so that none can be too long."""
+    """Reads a plan. It counts the steps of a case, so that no case can be too long."""
 
     def __init__(self) -> None:
         self._module = CasePlan()
@@ -98,10 +98,10 @@ class PlanReader:
         self._steps = 0
         self._values_read = 0
         self._highest_kernel = -1
-        self._tuners = 0  # around the step that is read
+        self._tuners = 0  # the tuners around the step that is being read
 
     def line(self, line: Mapping[str, Any], cases: int) -> None:
-        """One line: what the module or a case did, and the kernels and observations since."""
+        """Read one line: steps of the module or a case, and the kernels and observations since."""
         if "module" in line:
             self._module = self.case(line["module"])
         elif "case" in line:
@@ -115,14 +115,14 @@ class PlanReader:
             raise PlanError(f"more than {MOST_KERNELS} kernels, or {MOST_TOLD} observations")
 
     def plan(self) -> LaunchPlan:
-        """The plan that the lines have told."""
+        """The plan, from all lines so far."""
         if self._highest_kernel >= len(self._kernels):
             raise PlanError("a kernel that is not in the plan")
         cases = tuple(self._cases)
         return LaunchPlan(tuple(self._kernels), self._module, cases, tuple(self._told))
 
     def kernel(self, raw: Any) -> Kernel:
-        """A kernel and what its names stand for."""
+        """Read a kernel and the values of its names."""
         names = {_text(name, 200): self.value(value) for name, value in _dict(raw["names"]).items()}
         return Kernel(
             line=_count(raw["line"], MOST_LINES),
@@ -140,7 +140,7 @@ class PlanReader:
         return Parameter(_name(name), _text(annotation, 40), self.value(default), bool(has_default))
 
     def case(self, raw: Any) -> CasePlan:
-        """What the launcher did for one case."""
+        """Read what the launcher did for one case."""
         self._steps = 0
         raised = raw["raised"]
         return CasePlan(
@@ -151,14 +151,14 @@ class PlanReader:
         )
 
     def steps(self, raw: Any) -> tuple[Step, ...]:
-        """Steps in their order; what is read leaves the list."""
+        """Read steps in their order; each is removed from the list once it is read."""
         if not isinstance(raw, list) or len(raw) > MOST_STEPS:
             raise PlanError(f"no list, or one of more than {MOST_STEPS}")
         raw.reverse()
         return tuple(self.step(raw.pop()) for _ in range(len(raw)))
 
     def step(self, raw: Any) -> Step:
-        """One step."""
+        """Read one step."""
         self._count_step()
         kind, *fields = raw
         read = _READERS.get(kind)
@@ -246,7 +246,7 @@ class PlanReader:
         return {_text(name, 200): self.value(value) for name, value in listed.items()}
 
     def value(self, raw: Any, depth: int = 0) -> Value:
-        """The value of an argument, in the forms that `plan.steps` lists."""
+        """Read the value of an argument, in the forms that `plan.steps` lists."""
         if raw is None or isinstance(raw, bool | float):
             return raw
         if isinstance(raw, int):
@@ -288,7 +288,7 @@ class PlanReader:
         return _text(inner, 200)
 
     def tensor(self, raw: Any) -> TensorRef:
-        """A view."""
+        """Read a view."""
         storage, dtype, shape, strides, offset = raw["tensor"]
         return TensorRef(
             _count(storage, MOST_STORAGES),
@@ -365,7 +365,7 @@ def _storage_or_none(raw: Any) -> int | None:
 
 
 def _grid(raw: Any) -> Value:
-    """A grid as the launcher gave it; whether it is one, the engine says."""
+    """Read a grid as the launcher gave it; the engine decides whether it is valid."""
     if isinstance(raw, list):
         return [_grid(size) for size in raw[:8] if not isinstance(size, list)]
     if raw is None or isinstance(raw, bool | float):

@@ -1,7 +1,7 @@
 """Run the steps of a launch plan on the tensors of a job.
 
-Nothing of the submission is executed but its kernels. A step that fails does so at its line of
-the submission, so that the engine and the report find that line where it was.
+Of the submission, only its kernels are executed. A step that fails does so at its line of the
+submission, so that the engine and the report find the correct line.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
 class Replay:
     """Memory and kernels of one plan in one process, case after case.
 
-    `device` is where new memory lies; `most_bytes` is what one allocation may take; `timed` says
-    that autotuners choose by the GPU's time, as they do outside.
+    New memory is on `device`; `most_bytes` limits one allocation; if `timed`, autotuners choose by
+    the time on the GPU, as they do outside the judge.
     """
 
     def __init__(
@@ -50,23 +50,23 @@ class Replay:
         self.tuners: dict[int, Any] = {}
         self.run: Any = None
         self.ran: dict[str, set[int]] = {}  # the arms that ran, by the meaning of a launch
-        self._copied: dict[int, torch.Tensor] = {}  # per byte: is it unstored, as a copy found it?
+        self._copied: dict[int, torch.Tensor] = {}  # per byte: did a copy find it unstored?
 
     def begin(self, run: Any, inputs: Mapping[int, torch.Tensor], keep: Sequence[int]) -> None:
-        """A new case: its arguments' storages, and what is kept of earlier ones."""
+        """Begin a new case, with its arguments' storages and those kept of earlier cases."""
         self.run, self.ran = run, {}
         self.release(keep)
         self.storages |= inputs
 
     def release(self, keep: Sequence[int]) -> None:
-        """Let go of all storages but these, so that the next case has room for its own."""
+        """Free all storages but these, so that the next case has room for its own."""
         self.storages = {
             number: self.storages[number] for number in keep if number in self.storages
         }
         self._copied = {n: mask for n, mask in self._copied.items() if n in self.storages}
 
     def prepare(self, steps: Sequence[Step], needed: Collection[int]) -> None:
-        """Make memory that is older than the case and that it needs, where it is not there yet."""
+        """Make older memory that the case needs, unless it already exists."""
         missing = set(needed) - self.storages.keys()
         for step in steps if missing else ():
             storage = step.target.storage if isinstance(step, Fill | Copy) else _made(step)
@@ -79,7 +79,7 @@ class Replay:
             self.perform(step)
 
     def perform(self, step: Step) -> None:
-        """One step."""
+        """Perform one step."""
         if isinstance(step, Launch):
             self._at(step.line, lambda: self._launch(step))
         elif isinstance(step, Tune):
@@ -97,7 +97,7 @@ class Replay:
     # -- memory ----------------------------------------------------------------------------------
 
     def tensor(self, ref: TensorRef) -> torch.Tensor:
-        """The view that a plan speaks of."""
+        """The tensor for a view of the plan."""
         base, dtype = self.storages[ref.storage], dtype_named(ref.dtype)
         if base.dtype != dtype:
             base = base.view(torch.uint8).view(dtype)
@@ -117,7 +117,7 @@ class Replay:
     def _copy(self, step: Copy) -> None:
         target, source = self.tensor(step.target), self.tensor(step.source)
         unstored = None
-        if self._keeps_map:  # elsewhere a copy is timed, and costs nothing else
+        if self._keeps_map:  # while a case is timed, the copy alone may cost time
             unstored = self.never_stored(step.source)
             if unstored is None:
                 unstored = torch.ones(step.source.shape, dtype=torch.bool)
@@ -125,10 +125,10 @@ class Replay:
         self._written(step.target, target, unstored)
 
     def _written(self, ref: TensorRef, view: torch.Tensor, unstored: torch.Tensor | None) -> None:
-        """Note that a fill or a copy, and no kernel, has written the view.
+        """Record that a fill or a copy wrote the view, not a kernel.
 
-        Its elements then count as not stored by a kernel. After a copy they have the state of the
-        elements that they were copied from: `unstored` says which of those no kernel stored.
+        Its elements then count as not stored by a kernel. After a copy they take the state of the
+        copied elements: `unstored` says which of those no kernel stored.
         """
         if not self._keeps_map:
             return
@@ -147,9 +147,9 @@ class Replay:
         return self.device == "cpu" and self.run is not None
 
     def never_stored(self, ref: TensorRef) -> torch.Tensor | None:
-        """Of each element of a view, whether no kernel stored it, directly or before a copy.
+        """For each element of a view, whether no kernel stored it, directly or before a copy.
 
-        None where neither a launch nor a copy was ever given the memory of the view.
+        None if neither a launch nor a copy ever got the memory of the view.
         """
         stored_map = self.run.never_stored(self.tensor(ref))
         mask = self._copied.get(ref.storage)
@@ -168,7 +168,7 @@ class Replay:
         named = {n: self.kernels.value(value, self.tensor) for n, value in step.named.items()}
         if step.allocator and self.device == "cuda":
             triton.set_allocator(_workspace)
-        control = getattr(self.run, "control", None)  # of the interpreter
+        control = getattr(self.run, "control", None)  # the interpreter's
         if control is None:
             kernel[grid](*positional, **named)
             return
@@ -177,7 +177,7 @@ class Replay:
         kernel[grid](*positional, **named)
 
     def _at(self, line: int | None, act: Callable[[], None]) -> None:
-        """Act in a frame that stands at this line of the submission."""
+        """Call `act` in a frame that is at this line of the submission."""
         exec(_frame_at(self.filename, line or 1), {"__name__": "submission", "act": act})
 
     # -- autotuning ------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Replay:
                 record.configs = step.configs
 
     def _cheapest(self, step: Tune) -> int:
-        """Run every configuration on the engine; the one with the least modelled cost."""
+        """Run every configuration on the engine; return the one with the least modelled cost."""
         from triton.runtime.autotuner import Autotuner
 
         tuner = self.tuners.setdefault(step.tuner, SimpleNamespace())
@@ -235,7 +235,7 @@ class Replay:
         return triton.Config(values, **options)
 
     def _fastest(self, step: Tune) -> int:
-        """The configuration that takes the GPU the least time, as Triton itself finds it."""
+        """The configuration that takes the least time on the GPU, measured as Triton does."""
         from triton.testing import do_bench
 
         times = [float("inf")] * len(step.trials)
@@ -251,10 +251,10 @@ class Replay:
         return min(range(len(times)), key=times.__getitem__)
 
     def _next_that_runs(self, step: Tune) -> int:
-        """One configuration for each new shape, the next one every time; skip what cannot run.
+        """Return one configuration per new shape, in turn; skip those that cannot run.
 
-        Timing all of them for every shape, as Triton does, would take minutes and says nothing
-        about correctness. By turns each configuration gets cases of its own.
+        Timing all of them for every shape, as Triton does, would take minutes without testing
+        correctness. Taking turns gives each configuration cases of its own.
         """
         first = self.turns.get(step.tuner, 0)
         self.turns[step.tuner] = first + 1
@@ -274,12 +274,12 @@ class Replay:
 
 
 def _workspace(size: int, _alignment: int, _stream: int | None) -> torch.Tensor:
-    """In place of the submission's allocator: memory in which a kernel makes descriptors."""
+    """Memory in which a kernel makes descriptors; it replaces the submission's allocator."""
     return torch.empty(size, dtype=torch.int8, device="cuda")
 
 
 def _cannot_run() -> tuple[type[Exception], ...]:
-    """What Triton passes over in a configuration."""
+    """The exceptions for which Triton skips a configuration."""
     from triton.compiler.errors import CompileTimeAssertionFailure
     from triton.runtime.errors import OutOfResources, PTXASError
 

@@ -1,4 +1,4 @@
-"""What a contract says of the way to a result, seen in what the launcher asks for."""
+"""What a contract requires of the method, checked in what the launcher asks for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from graders.judge.plan.steps import CasePlan
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU that a launcher is told of; without shared memory there is none, but a CPU.
+    """A GPU that the launcher is made to see; without shared memory it is a CPU.
 
-    `shared_bytes` for one program. `major`: of its compute capability. `warps`: a number that every
-    configuration of an autotuner has, in place of its own.
+    `shared_bytes` is per program. `major` is of the compute capability. `warps` replaces the number
+    of warps of every configuration of an autotuner.
     """
 
     shared_bytes: int
@@ -26,10 +26,10 @@ CPU = Machine(0)
 
 @dataclass(frozen=True)
 class Plans:
-    """What a launcher asks for in each public case, by the machine in which it believes.
+    """What a launcher asks for in each public case, by the machine that it sees.
 
-    It has run for an A100 anyway. `on` runs it once more, once for each machine. `attributes` are
-    those that its kernels name, as "load" of tl.load.
+    The plan for an A100 exists anyway. `on` runs the launcher again, once for each other machine.
+    `attributes` are those that its kernels name, such as "load" in tl.load.
     """
 
     a100: Sequence[CasePlan]
@@ -39,9 +39,9 @@ class Plans:
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a contract says of the way to a result. Who breaks it has half of the points.
+    """What a contract requires of the method. A submission that breaks it keeps half of the points.
 
-    `broken(plans)` gives what is to be said beside the message, and None where it is kept.
+    `broken(plans)` returns what to add to the message, or None if the requirement is met.
     """
 
     code: str

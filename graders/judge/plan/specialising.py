@@ -1,4 +1,4 @@
-"""What Triton specialises a kernel on in a launch, and which launches are one program to it."""
+"""What Triton specialises a kernel on in a launch, and which launches compile to one program."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from graders.judge.plan.steps import Kernel, Launch, Value
 
-DIGITS = 32  # of a digest: nobody finds two launches with one
+DIGITS = 32  # of a digest: enough that two different launches never share one
 
 
 def specialising(launch: Launch) -> dict[str, Any]:
-    """The kernel and its arguments, without what Triton does not look at."""
+    """The kernel and its arguments, without what Triton ignores."""
     return {
         "kernel": launch.kernel,
         "positional": [_specialising(value) for value in launch.positional],
@@ -22,7 +22,7 @@ def specialising(launch: Launch) -> dict[str, Any]:
 
 
 def _specialising(value: Value) -> Value:
-    """Not which storage a tensor is, nor its sizes."""
+    """A value without the sizes of a tensor and without the number of its storage."""
     if isinstance(value, Mapping) and "tensor" in value:
         _, dtype, *_, offset = value["tensor"]
         return {"tensor": [0, dtype, [], [], offset % 16]}
@@ -35,9 +35,9 @@ def _specialising(value: Value) -> Value:
 
 
 def meaning(raw: Mapping[str, Any], kernels: Sequence[Kernel], ones: bool = True) -> str:
-    """A digest of what Triton's front end tells apart: of numbers that are no constants the kind.
+    """A digest of what Triton's front end distinguishes: of non-constant numbers only the kind.
 
-    `raw` is what `specialising` gave. Without `ones`, a 1 is like any other number.
+    `raw` is the result of `specialising`. Without `ones`, a 1 is like any other number.
     """
     parameters = kernels[raw["kernel"]].parameters
     names = [parameter.name for parameter in parameters]

@@ -42,7 +42,7 @@ class TensorRef:
     offset: int
 
     def to_json(self) -> Value:
-        """The form that stands in a plan."""
+        """The form of the view in a plan."""
         shape, strides = list(self.shape), list(self.strides)
         return {"tensor": [self.storage, self.dtype, shape, strides, self.offset]}
 
@@ -59,12 +59,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of the submission: where its definition begins, and what its names stand for.
+    """A kernel of the submission: where its definition begins, and the values of its names.
 
     `line` is the first line of the definition, decorators included. `specialize_not` are the
-    parameters that Triton is told not to specialise on, `align_not` those whose alignment it
-    shall not look at. `constant`: a function of constants, which runs while a kernel is compiled.
-    `code` is added by the judge; a plan as it is recorded has none.
+    parameters on which Triton must not specialise, `align_not` those whose alignment it must
+    ignore. `constant`: a function of constants, which runs while a kernel is compiled. The judge
+    adds `code`; a plan as it is recorded has none.
     """
 
     line: int
@@ -80,7 +80,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """New memory of `count` elements, unset."""
+    """New memory of `count` elements, uninitialised."""
 
     storage: int
     dtype: str
@@ -105,8 +105,8 @@ class Copy:
     line: int | None = None
 
 
-MOST_NUMBERS = 64  # of a tensor that the launcher makes of numbers of its own
-MOST_INDICES = 4096  # the same, of whole numbers: a table of offsets, say
+MOST_NUMBERS = 64  # of a tensor that the launcher makes of its own numbers
+MOST_INDICES = 4096  # the same, of whole numbers: for example a table of offsets
 
 
 def most_numbers(dtype: str) -> int:
@@ -116,7 +116,7 @@ def most_numbers(dtype: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Numbers that the launcher worked out from other numbers alone, as a new tensor."""
+    """Numbers that the launcher computed from other numbers alone, as a new tensor."""
 
     storage: int
     dtype: str
@@ -125,7 +125,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel launched: arguments as the launcher gave them, options such as num_warps too.
+    """A kernel launch: arguments as the launcher gave them, with options such as num_warps.
 
     `allocator`: Triton was given an allocator before, for kernels that make descriptors.
     """
@@ -142,7 +142,7 @@ class Launch:
 class Trial:
     """One configuration of an autotuner: what its hooks do, and the launch itself.
 
-    `chosen` is what happens instead when this configuration is the one in use.
+    `chosen` replaces them when this is the configuration in use.
     """
 
     config: Mapping[str, Value]
@@ -156,11 +156,11 @@ class Trial:
 class Tune:
     """A launch through an autotuner.
 
-    `key` is what the choice is kept by; `known`: it was tuned for this key before, so that only
-    `chosen` runs. `configs` is how many configurations the tuner knows, before any pruning;
-    `arguments` are the tensors that the tuner sees, by name; `finish` is done after tuning and
-    before the chosen launch; `prunes`: the name of a function of the submission that rules
-    configurations out, by figures that it works out itself, and "" where there is none.
+    The choice is cached by `key`; `known`: this key was tuned before, so that only `chosen` runs.
+    `configs` is how many configurations the tuner knows, before any pruning. `arguments` are the
+    tensors that the tuner sees, by name. `finish` is done after tuning and before the chosen
+    launch. `prunes` is the name of a function of the submission that rules configurations out by
+    figures that it computes itself, or "" if there is none.
     """
 
     tuner: int
@@ -206,7 +206,7 @@ class CasePlan:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that the launcher did although it must not, or better should not.
+    """Something that the launcher did although it must not or should not.
 
     `code` is a key of `launch_trace.findings.WORDS`. `what` names the operation. `case` is the
     number of the first case in which it was seen, -1 while the module was loaded.
@@ -222,7 +222,7 @@ class Note:
 class LaunchPlan:
     """The plan of a submission: its kernels, what its module did, and one plan for each case.
 
-    Storages are numbered through the whole plan, so that memory which outlives a call is seen.
+    Storages are numbered through the whole plan, so that memory which outlives a call is visible.
     """
 
     kernels: tuple[Kernel, ...] = ()
@@ -232,7 +232,7 @@ class LaunchPlan:
 
 
 def launches_of(steps: Sequence[Step]) -> Iterator[Launch]:
-    """The launches among steps; of a tuner every configuration's, and those of its hooks."""
+    """The launches among steps; for a tuner those of every configuration and of its hooks."""
     for step in steps:
         if isinstance(step, Launch):
             yield step
@@ -253,7 +253,7 @@ def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def tensors_in(value: Value) -> Iterator[TensorRef]:
-    """The views that a value holds, however nested."""
+    """The views in a value, at any depth."""
     if isinstance(value, Mapping):
         for kind, inner in value.items():
             if kind == "tensor":
@@ -267,7 +267,7 @@ def tensors_in(value: Value) -> Iterator[TensorRef]:
 
 
 def items_of(value: Value) -> list[Value] | None:
-    """The values of a tuple, named or not; None where it is something else."""
+    """The values of a tuple, named or not; None for anything else."""
     if isinstance(value, Mapping) and "tuple" in value:
         return list(value["tuple"])
     if isinstance(value, Mapping) and "fields" in value:
@@ -276,7 +276,7 @@ def items_of(value: Value) -> list[Value] | None:
 
 
 def ref_of(value: Value) -> TensorRef | None:
-    """The view that a value is; None where it is something else."""
+    """The view that a value is; None for anything else."""
     if isinstance(value, Mapping) and "tensor" in value:
         return next(tensors_in(value))
     return None
@@ -310,17 +310,17 @@ def _trial_to_json(trial: Trial) -> list[Any]:
 
 
 def steps_to_json(steps: Sequence[Step]) -> list[Any]:
-    """Steps as they travel."""
+    """Steps as JSON, to send to another process."""
     return [step_to_json(step) for step in steps]
 
 
 def steps_to_text(steps: Sequence[Step]) -> str:
-    """Steps as the text in which they are kept and sent: a thirtieth of what the objects take."""
+    """Steps as the text in which they are cached and sent: a thirtieth of the objects' memory."""
     return json.dumps(steps_to_json(steps))
 
 
 def case_to_json(case: CasePlan) -> dict[str, Any]:
-    """A case as it travels."""
+    """A case as JSON, to send to another process."""
     return {
         "steps": steps_to_json(case.steps),
         "result": case.result,
@@ -330,7 +330,7 @@ def case_to_json(case: CasePlan) -> dict[str, Any]:
 
 
 def kernel_to_json(kernel: Kernel) -> dict[str, Any]:
-    """A kernel as it travels."""
+    """A kernel as JSON, to send to another process."""
     parameters = [[p.name, p.annotation, p.default, p.has_default] for p in kernel.parameters]
     code = None if kernel.code is None else kernel.code.to_json()
     names = dict(kernel.names)
@@ -338,9 +338,9 @@ def kernel_to_json(kernel: Kernel) -> dict[str, Any]:
 
 
 def kernels_to_json(kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
-    """Kernels as they travel: a text that several share is in the first of them.
+    """Kernels as JSON. Code that several of them share is only in the first of them.
 
-    The others have its number in the place of the text.
+    The others have that kernel's number in its place.
     """
     first: dict[int, int] = {}
     made = []
@@ -354,5 +354,5 @@ def kernels_to_json(kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
 
 
 def told_to_json(told: Note) -> list[Any]:
-    """An observation as it travels."""
+    """An observation as JSON, to send to another process."""
     return [told.code, told.what, told.line, told.case]

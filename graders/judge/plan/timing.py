@@ -1,10 +1,10 @@
-"""Timing a launch plan on the GPU of this process: rounds with fresh inputs, and bursts of calls.
+"""Time a launch plan on the GPU of this process: rounds with fresh inputs, and bursts of calls.
 
-No Python of the submission runs between two marks, only the steps of its plan. What comes back is
-held against the judge's own clock, its own references and the hardware's floor all the same: the
-process has run a stranger's kernels.
+No Python of the submission runs between two marks, only the steps of its plan. The judge still
+checks the results against its own clock, its own references and the hardware's limit, because this
+process has run untrusted kernels.
 
-A kernel may know that it is timed, and it must not remember results. So every round but the last
+A kernel may detect that it is timed, and it must not remember results. So every round but the last
 two has inputs that are drawn for it, and all memory that a call allocates is overwritten after it.
 """
 
@@ -20,10 +20,10 @@ import torch
 
 DEVICE = "cuda"
 WARM_UP = 3
-YARD_BYTES = 256 * 2**20  # a copy of a constant size, timed in each round: is the GPU undisturbed?
+YARD_BYTES = 256 * 2**20  # size of a copy timed in each round: is the GPU undisturbed?
 FLUSH_BYTES = 512 * 2**20  # several times the L2 of any GPU
 IN_A_GRAPH = 10  # calls: starting a graph takes the host longer than a small kernel runs
-LEAD_CYCLES = 2_000_000  # in which the GPU idles, and the host gets ahead of it
+LEAD_CYCLES = 2_000_000  # the GPU idles for so long, and the host gets ahead of it
 
 _event: Any = torch.cuda.Event
 _sleep: Any = torch.cuda._sleep
@@ -35,22 +35,22 @@ class TimedPlan(Protocol):
     """A plan that can be performed again and again."""
 
     def ready(self, inputs: Storages) -> None:
-        """Take these inputs, and make what the module of the submission had made, and tables."""
+        """Take these inputs, and make the memory of the submission's module, and tables."""
 
     def perform(self, tables: bool = True) -> torch.Tensor:
-        """Perform the steps of one call, with or without making its tables of numbers anew."""
+        """Perform the steps of one call; `tables`: also make its tables of numbers anew."""
 
     def forget(self) -> None:
-        """Overwrite all memory that the last call used, but for its inputs."""
+        """Overwrite all memory that the last call used, except its inputs."""
 
 
 def timed(
     call: TimedPlan, storages: Storages, timing: Mapping[str, Any], draw: Draw
 ) -> torch.Tensor:
-    """What a timing job gives: the bytes of `rounds`, or the last output of a burst.
+    """The result of a timing job: the bytes of `rounds`, or the last output of a burst.
 
-    `storages` are those of the first set of arguments by their numbers, and those of the second
-    by -1 minus their numbers. `draw(storages, seed)` draws those anew that can be.
+    `storages` has those of the first set of arguments by their numbers, and those of the second by
+    -1 minus their numbers. `draw(storages, seed)` draws new values where that is possible.
     """
     first = {number: storage for number, storage in storages.items() if number >= 0}
     if "calls" in timing:
@@ -62,10 +62,10 @@ def timed(
 
 
 def _burst(call: TimedPlan, count: int) -> torch.Tensor:
-    """The output of the last of `count` calls, one directly after another, after a first one.
+    """Make one call, then `count` calls directly after one another; return the last output.
 
-    Some are recorded as a graph, which the GPU repeats without the host: then the time of a burst
-    is the GPU's, and not that of the Python which launches. `count` is a multiple of their number.
+    Some calls are recorded as a graph, which the GPU repeats without the host. So a burst takes the
+    GPU's time, not that of the launching Python. `count` is a multiple of the calls in the graph.
     """
     out = call.perform(tables=False)
     try:
@@ -73,7 +73,7 @@ def _burst(call: TimedPlan, count: int) -> torch.Tensor:
         with torch.cuda.graph(graph):
             for _ in range(IN_A_GRAPH):
                 out = call.perform(tables=False)
-    except RuntimeError:  # a step that no graph can hold
+    except RuntimeError:  # a step that no graph can contain
         torch.cuda.synchronize()
         for _ in range(count):
             out = call.perform(tables=False)
@@ -94,12 +94,12 @@ def rounds(
 ) -> torch.Tensor:
     """Time `count` calls, each on inputs that are put into the same place just before it.
 
-    All but the last two rounds have inputs of their own; those have the two sets, for which the
-    judge knows the results. No call can tell them from the others. After `seconds` only the last
-    two follow, so that a slow kernel lets others have the GPU.
+    All but the last two rounds have inputs of their own. The last two have the two sets whose
+    results the judge knows. No call can distinguish them from the others. After `seconds` only the
+    last two follow, so that a slow kernel leaves the GPU to others.
 
-    As bytes: for each round the milliseconds of the call and of the yardstick in float64, not a
-    number where it was left out; then the last output for each of the two sets.
+    Returns bytes: for each round the milliseconds of the call and of the yardstick in float64, NaN
+    for a round that was left out; then the last output for each of the two sets.
     """
     place = {number: torch.empty_like(storage) for number, storage in sets[0].items()}
     flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device=DEVICE)
@@ -131,7 +131,7 @@ def rounds(
 def _round(
     call: TimedPlan, flush: torch.Tensor, yard: torch.Tensor
 ) -> tuple[torch.Tensor, float, float]:
-    """One call, and its time and that of the copy in milliseconds, both with cold caches."""
+    """The output of one call, its time and that of the copy in ms, both with cold caches."""
     marks: list[Any] = [_event(enable_timing=True) for _ in range(4)]
     torch.cuda.synchronize()
     _sleep(LEAD_CYCLES)

@@ -1,4 +1,4 @@
-"""What a contract says of the compiled kernels: their PTX is read, for every launch that counts."""
+"""Check what a contract requires of compiled kernels, in the PTX of each launch that counts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from graders.judge.running.jobs import PlannedJobs
 from triton_util.explain.assembler import AssemblerError
 from triton_util.explain.loads import Load, loads_of, threads_of
 
-LAUNCHES_LIMIT = 200  # that are asked for; those that specialise alike are compiled once
+LAUNCHES_LIMIT = 200  # sent to the compiler; launches that specialise alike are compiled once
 COMPILED_LIMIT = 48  # what an honest child sends: EVERY_LIMIT specialisations, two targets
-NUMBERS_LIMIT = 10_000  # launches that a child may count up
+NUMBERS_LIMIT = 10_000  # launches that a child may list
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Alternatives:
 class Made:
     """The launches that are compiled, and those for which there was no time.
 
-    A launch is known by the number of its choice and its place in it, and for `compiled` by its
-    target besides.
+    The key of a launch is the number of its choice and its place in it; in `compiled` its target
+    follows.
     """
 
     compiled: dict[tuple[int, int, int], LoweredKernel]
@@ -66,8 +66,8 @@ class Made:
 def broken_in_ptx(planned: PlannedJobs, exercise: Exercise, worker: CompileWorker) -> list[Finding]:
     """The finding for the first promise about compiled kernels that is broken.
 
-    A load of which nobody knows what it reads breaks none. Where no launch that was compiled
-    breaks one, but there was no time to compile them all, that is the finding.
+    A load of unknown memory does not break a promise. If no compiled launch breaks one, but there
+    was no time to compile them all, the finding says so.
     """
     if not exercise.compiler_requirements:
         return []
@@ -120,7 +120,7 @@ def _finding(
 
 
 def _choices(planned: PlannedJobs, exercise: Exercise) -> Iterator[Alternatives]:
-    """What is launched in the public cases of which some promise speaks."""
+    """Yield the launches of the public cases to which some promise applies."""
     for case, plan in zip(exercise.cases, planned.plan.cases, strict=False):
         if any(promise.where(*case.args) for promise in exercise.compiler_requirements):
             for step in plan.steps:
@@ -141,7 +141,7 @@ def _alternatives(step: Step) -> Iterator[Launch]:
 
 
 def _compiled(planned: PlannedJobs, choices: Sequence[Alternatives], worker: CompileWorker) -> Made:
-    """The launches as PTX. The first of each choice comes before the second of any."""
+    """Compile the launches to PTX. The first of each choice comes before the second of any."""
     places = sorted(
         (
             (number, place)
@@ -184,7 +184,7 @@ def _compiled(planned: PlannedJobs, choices: Sequence[Alternatives], worker: Com
 
 
 def _places_in(numbers: object, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The launches that a child names by their numbers."""
+    """The launches that a child lists by their numbers."""
     for number in numbers[:NUMBERS_LIMIT] if isinstance(numbers, list) else ():
         if type(number) is int and 0 <= number < len(places):
             yield places[number]
@@ -193,9 +193,9 @@ def _places_in(numbers: object, places: Sequence[tuple[int, int]]) -> Iterator[t
 def _known(
     planned: PlannedJobs, choices: Sequence[Alternatives], made: Made, worker: CompileWorker
 ) -> list[tuple[Case, list[CompiledLaunch], bool]]:
-    """For each choice and target what it chooses among, and whether that is all.
+    """For each choice and target, its alternatives, and whether all of them are known.
 
-    What does not compile is not chosen.
+    Launches that do not compile are left out.
     """
     found = []
     targets = sorted({target for _, _, target in made.compiled}) or [0]
@@ -227,7 +227,7 @@ def _read(
     for load in _loads(item.ptx):
         if load.source is None or load.source >= len(places):
             unplaced.append(load)
-        elif (place := places[load.source]) is not None:  # else memory of the launcher's own
+        elif (place := places[load.source]) is not None:  # otherwise memory of the launcher's own
             placed.append((place, load))
     return CompiledLaunch(
         args=choice.case.args,
@@ -250,12 +250,12 @@ def _spills(item: LoweredKernel, worker: CompileWorker) -> int:
     try:
         made = assembly_of(item, worker)
     except AssemblerError:
-        return 0  # the gate *compile* tells it
+        return 0  # the gate *compile* reports it
     return made.spill_store_bytes + made.spill_load_bytes
 
 
 def _places(plan: CasePlan, kernel: Kernel, launch: Launch) -> list[int | None]:
-    """For each pointer that a kernel is given, in order, which argument of the launcher it is.
+    """For each pointer that a kernel gets, in order, which argument of the launcher it is.
 
     None for memory of the launcher's own.
     """

@@ -1,7 +1,7 @@
-"""The gate *gpu*: the interpreter's cases and large ones, on the device, with real launches.
+"""The gate *gpu*: the interpreter's cases and large ones, on the GPU, with real launches.
 
-It comes after *interpret*, so what fails here is memory-safe and right on the CPU. Why the two
-differ is found out by running the case again, where that can tell: see `gpu_differences`.
+It comes after *interpret*, so what fails here is memory-safe and correct on the CPU. Running the
+case again can show why the two differ: see `gpu_differences`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 
 REPEATS = 4  # of a failing case: does its result change from run to run?
-MOST_REPEATED = 3  # failing cases; the others are taken to fail for the first one's reason
+MOST_REPEATED = 3  # failing cases; the others are assumed to fail for the first one's reason
 
 
 def gpu_gate(
@@ -34,7 +34,7 @@ def gpu_gate(
     large: Sequence[Prepared],
     workers: Workers,
 ) -> tuple[RunResult, list[Finding]]:
-    """Run the cases on the GPU; the findings are empty where all of them pass.
+    """Run the cases on the GPU; the findings are empty if all of them pass.
 
     `cases` are those that have passed on the interpreter, `large` are for a GPU only.
     """
@@ -66,13 +66,13 @@ def gpu_gate(
 def _results(
     planned: PlannedJobs, item: Prepared, workers: Workers, count: int
 ) -> list[torch.Tensor]:
-    """What comes out when the case is run again."""
+    """The outputs of `count` more runs of the case."""
     outcomes = run_plan(planned, [(item, "grid")] * count, workers)
     return [outcome.output for outcome in outcomes if outcome.output is not None]
 
 
 def _filled(planned: PlannedJobs, item: Prepared, workers: Workers) -> torch.Tensor | None:
-    """The result with an absurd number in masked-off lanes; None where none is undefined."""
+    """The result with an absurd number in masked-off lanes; None if no lane is undefined."""
     kernels = fill_undefined_lanes(planned.plan.kernels)
     if kernels is None:
         return None
@@ -90,7 +90,7 @@ def gpu_properties() -> dict[str, Any]:
     """What a launcher may ask of the GPU of this machine."""
     try:
         device = torch.cuda.get_device_properties(0)
-    except (AssertionError, RuntimeError):  # torch says that there is one and cannot reach it
+    except (AssertionError, RuntimeError):  # torch reports a GPU and cannot reach it
         return {}
     names = ("name", "major", "minor", "multi_processor_count", "total_memory", "L2_cache_size")
     return {name: getattr(device, name) for name in names if hasattr(device, name)}

@@ -1,7 +1,7 @@
 """Why a GPU gives another result than the interpreter did: the known reasons, as data.
 
-They are tried in order, and the first that matches is named. A difference that none matches is
-explained like any other wrong result.
+They are tried in order, and the first that matches is named. A difference without a matching reason
+is explained like any other wrong result.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ROUNDING = 2.0**-9  # of the terms that are added up: far above fp32's, far bel
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of a case that failed on a GPU.
+    """What is known about a case that failed on a GPU.
 
-    `repeats` are results of the same case on the same GPU; `filled` is the one with undefined
-    lanes filled, None where there are none; `magnitude` is the sum of the sizes of the terms
-    that each element adds up, None where the exercise adds nothing up; `interpreted` says that
-    the interpreter found the case right.
+    `repeats` are results of the same case on the same GPU. `filled` is the result with undefined
+    lanes filled, None if there are none. `magnitude` is the sum of the absolute values of the terms
+    of each element, None if the exercise adds nothing up. `interpreted`: the interpreter found the
+    case correct.
     """
 
     failure: Failure
@@ -55,7 +55,7 @@ class Seen:
 
     @property
     def spread(self) -> torch.Tensor:
-        """How much each element changes from run to run; infinite where NaN comes and goes."""
+        """How much each element changes from run to run; infinite if NaN comes and goes."""
         actual = self.failure.evidence.actual
         assert actual is not None
         runs = torch.stack([actual.double(), *(result.double() for result in self.repeats)])
@@ -75,7 +75,7 @@ class Reason:
 
 
 def name_difference(seen: Seen) -> Difference | None:
-    """The first known reason that matches; None where none does."""
+    """The first known reason that matches; None if none does."""
     for reason in REASONS:
         if reason.shows(seen):
             return Difference(reason.code, reason.text, reason.line(seen.kernels))
@@ -141,7 +141,7 @@ def _has_atomics(kernels: Sequence[Kernel]) -> bool:
 
 
 def _reorders(seen: Seen) -> bool:
-    """The result changes from run to run, by no more than another order of a sum can do."""
+    """Whether the result changes from run to run by no more than reordering a sum can explain."""
     spread = seen.spread
     moves = bool((spread > 0).any()) and _has_atomics(seen.kernels)
     return moves and bool((spread <= _ROUNDING * seen.terms).all())

@@ -18,32 +18,33 @@ from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.report_checks import backed, not_interpreted
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
-GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
+GPU_CASE_SECONDS = 60.0  # this includes compiling: a wide tile takes Triton long
 GPU_BATCH_SECONDS = 240.0
 ORDERS = ("reversed", "shuffled")
 ENDLESS = frozenset({"timeout", "asleep", "out-of-memory"})  # one of these is enough: stop the run
 LATE = ("timeout", "too-slow")
-ROUNDS = 3  # in which what is smaller than a case that ran out of time is tried all the same
+ROUNDS = 3  # in which cases smaller than one that timed out are still tried
 
 
 @dataclass
 class RunResult:
-    """What running the cases showed."""
+    """The result of running the cases."""
 
     failures: list[Failure] = field(default_factory=list)
     passed: list[Prepared] = field(default_factory=list)
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
     planned: list[Prepared] = field(default_factory=list)
-    of_tf32: list[Failure] = field(default_factory=list)  # of `failures`, those that it explains
+    of_tf32: list[Failure] = field(default_factory=list)  # those of `failures` that it explains
     largest: int | None = None  # elements of the largest public case that passed; None: see `slow`
 
     @property
     def slow(self) -> bool:
-        """Whether size alone decides: all is right but for cases that ran out of time, each case
-        that is smaller than those came to its end, and a public one was at least as large.
+        """Whether the submission is correct and only too slow for large cases.
 
-        Without the last a kernel that never ends counts as slow, if it does a few blocks. Where
-        `largest` is not given, the cases of this run are the public ones.
+        All failures are timeouts, each case smaller than those finished, and a public case that
+        passed was at least as large. Without the last condition, an endless kernel would count as
+        slow if it finishes a few blocks. Without `largest`, the cases of this run are the public
+        ones.
         """
         late = [item.size for item, outcome in self.outcomes if outcome.status == "timeout"]
         if not late or any(failure.status not in LATE for failure in self.failures):
@@ -57,11 +58,11 @@ class RunResult:
         return smaller and core and largest >= min(late)
 
     def outcome_of(self, item: Prepared) -> Outcome | None:
-        """What became of a case in the first schedule that it ran in."""
+        """The outcome of a case in the first schedule in which it ran."""
         return next((outcome for ran, outcome in self.outcomes if ran is item), None)
 
     def failed_parts(self) -> set[str]:
-        """The parts of which a case failed, or did not run."""
+        """The parts with a case that failed or did not run."""
         ran = {id(item) for item, _ in self.outcomes}
         missed = {item.case.part for item in self.planned if id(item) not in ran}
         return missed | {failure.case.part for failure in self.failures}
@@ -75,7 +76,7 @@ def run_cases(
     counted: Prepared | None = None,
     largest: int | None = None,
 ) -> RunResult:
-    """Run every case once and, where the record asks for it, in other program orders.
+    """Run every case once and, if the record asks for it, in other program orders.
 
     While the case `counted` runs, the bytes that it moves are counted. `largest`: see `RunResult`.
     """
@@ -95,10 +96,10 @@ def run_cases(
 
 
 def _tell_tf32_apart(result: RunResult, planned: PlannedJobs, workers: Workers) -> None:
-    """Run again what failed where a tl.dot cut off to TF32, as if it did not.
+    """Run failed cases again without TF32, if a tl.dot cut off its factors to TF32.
 
-    What is right then fails for that reason alone. What is wrong still is judged as it is without
-    the rounding, which would hide the mistake.
+    A case that is then correct fails because of TF32 alone. A case that is still wrong is judged
+    without TF32, which would hide the mistake.
     """
     rounded = [
         (item, "grid")
@@ -124,9 +125,9 @@ def _by_size(
     workers: Workers,
     counted: Prepared | None,
 ) -> list[Outcome]:
-    """What became of each case; behind one that ran out of time those that are smaller still run.
+    """The outcome of each case; after a timeout, smaller cases still run.
 
-    What is only slow is right there. What never ended before is not tried again.
+    A kernel that is only slow passes them. If no case has finished, none is tried again.
     """
     outcomes = run_plan(planned, plan, workers, counted)
     for _ in range(ROUNDS):
@@ -153,7 +154,7 @@ def run_plan(
     counted: Prepared | None = None,
     tf32: bool = True,
 ) -> list[Outcome]:
-    """The outcome of each case in its schedule; nothing runs after one that came to no end."""
+    """The outcome of each case in its schedule; after one that never ends no more are run."""
     made = [
         planned.job(item, schedule, traffic=item is counted and schedule == "grid", tf32=tf32)
         for item, schedule in plan
@@ -171,7 +172,7 @@ def run_plan(
 
 
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
-    """Judge what became of each case; a case that has failed once is not looked at again."""
+    """Judge the outcome of each case; a case that has failed once is not judged again."""
     result = RunResult(planned=[item for item, _ in plan])
     failed: set[tuple[str, int]] = set()
     for (item, schedule), outcome in zip(plan, outcomes, strict=True):
@@ -191,7 +192,7 @@ def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -
 
 
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
-    """None when the case passes: right values, all stored, nothing else touched, no fault."""
+    """None if the case passes: correct values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
         raise GraderError(
             f"the GPU has too little room for the inputs of {item.case.name!r}; free memory of it, "
@@ -238,9 +239,9 @@ def _failure(
 
 
 def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
-    """Elements that hold the right value although no kernel stored them.
+    """The elements that have the correct value although no kernel stored them.
 
-    A right zero counts as stored. A kernel may skip the zeros of an output from torch.zeros, or
+    A correct zero counts as stored: a kernel may skip the zeros of an output from torch.zeros, or
     the NaNs that may become 0, and a product over an empty dimension stores nothing.
     """
     if outcome.output is None or (outcome.never_stored is None and outcome.given):

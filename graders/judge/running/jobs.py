@@ -1,4 +1,4 @@
-"""Make jobs for the workers of a launch plan, and the outcomes that need no run."""
+"""Make the workers' jobs for a launch plan, and the outcomes that need no run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from graders.judge.sandbox.pool import NO_STEPS, Job, Outcome, Work, Workers
 from graders.judge.sandbox.report_reader import text as plain_text
 from triton_util.interpreter.messages.translation import translate
 
-CASE_SECONDS = 10.0  # of the processor
+CASE_SECONDS = 10.0  # of processor time
 LARGE_CASE, LARGE_CASE_SECONDS = 100_000, 30.0  # elements; some processors are a third as fast
 _ENDINGS: dict[str, protocol.Status] = {
     "timeout": "timeout",
@@ -46,7 +46,7 @@ MOST_TEXT = 2_000  # characters of an error
 
 
 class PlannedJobs:
-    """Makes the jobs of one submission; `source` is the text that its kernels stand in."""
+    """Makes the jobs of one submission; `source` is the text that contains its kernels."""
 
     def __init__(self, source: str, captured: Captured) -> None:
         self.source = source
@@ -83,7 +83,7 @@ class PlannedJobs:
         tf32: bool = True,
         programs: bool = False,
     ) -> Job | Outcome:
-        """The job for one case, or its outcome where that is known without running it."""
+        """The job for one case, or its outcome if that is known without running it."""
         case = self._captured.case(item.number)
         if case is None:
             return self._missing(item.number)
@@ -113,11 +113,11 @@ class PlannedJobs:
         workers.build(self.to_compile(), launches)
 
     def build_for_timing(self, case: CasePlan, workers: Workers) -> None:
-        """The same for a case that will be timed."""
+        """Compile ahead what a GPU will launch for a case that will be timed."""
         workers.build(self.to_compile(), variants.for_timing([case]))
 
     def to_compile(self) -> Work:
-        """The kernels, and no steps."""
+        """The kernels, without any steps."""
         return Work(self.source, FILENAME, self._kernels, NO_STEPS, None, ())
 
     def _missing(self, number: int) -> Outcome:
@@ -163,7 +163,7 @@ class PlannedJobs:
 
 
 def _known(case: CasePlan, expectation: Expectation, source: str) -> Outcome | None:
-    """The outcome where the launcher raised, or returned what can be no result; else None."""
+    """The outcome if the launcher raised or returned an impossible result; otherwise None."""
     if case.raised is not None:
         return _of_exception(case.raised, source)
     complaint = _complaint(case, expectation)
@@ -180,7 +180,7 @@ def _of_exception(raised: Raised, source: str) -> Outcome:
         status = "timeout"
     text = plain_text(raised.text, MOST_TEXT).replace("ValuelessTensor", "Tensor")
     told = f"{raised.kind}: {text}" if text else raised.kind
-    # What is said in the judge's own words comes from its own table, not out of that process.
+    # The judge's own words come from its own table, not from that process.
     known = translate(text, source) if raised.where == "triton" else None
     fault = Fault(
         code="kernel-error" if raised.where == "triton" else "exception",
@@ -193,9 +193,9 @@ def _of_exception(raised: Raised, source: str) -> Outcome:
 
 
 def result_of(case: CasePlan, expectation: Expectation) -> Value:
-    """What the launcher returned; of several results, the one that is expected.
+    """What the launcher returned; if the exercise has several results, the expected one.
 
-    None where it did not return as many.
+    None if the launcher returned another number of results.
     """
     if not expectation.names:
         return case.result
@@ -206,7 +206,7 @@ def result_of(case: CasePlan, expectation: Expectation) -> Value:
 
 
 def _complaint(case: CasePlan, expectation: Expectation) -> str:
-    """Why the result cannot be one, in words that follow "but"; empty if it can."""
+    """Why the returned value cannot be a result, in words that follow "but"; empty if it can."""
     result = result_of(case, expectation)
     out = ref_of(result)
     if expectation.names and result is None:

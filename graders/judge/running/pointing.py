@@ -1,4 +1,4 @@
-"""Run failing cases once more, to see what each of their programs points at, and when."""
+"""Run failing cases once more, to see where each of their programs points, and when."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from graders.judge.running.interpret import RunResult
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
-MOST_ELEMENTS = 1 << 20  # of a result whose rounds are looked at
+MOST_ELEMENTS = 1 << 20  # of a result whose rounds are recorded
 MOST_IN_ROUNDS = 16  # cases
 STOPPED = frozenset({"out-of-bounds-load", "out-of-bounds-store", "gap-store"})
-MOST_TRIED = 3  # of the smallest cases: in some of them all places are right
+MOST_TRIED = 3  # of the smallest cases: some of them show no wrong place
 
 
 @dataclass(frozen=True)
 class Pointing:
-    """One failing case, and its last launch as it was looked at; `table` where places explain."""
+    """One failing case and its recorded last launch; `table` if places explain the failure."""
 
     failure: Failure
     launch: LaunchFacts
@@ -35,7 +35,7 @@ class Pointing:
 
     @property
     def block(self) -> tuple[int, ...]:
-        """The block of the stores to the result; () where that is not known."""
+        """The block of the stores to the result; () if it is not known."""
         pointed, wrong = self.launch.pointed, self.failure.wrong
         if pointed is None or wrong is None or pointed.operation != "store" or not pointed.once:
             return ()
@@ -48,8 +48,8 @@ def pointing_of(
     """The smallest failing case that fails like the case `named` and whose table explains it.
 
     Cases with several programs come first: with a single program many mistakes look alike. If all
-    stores are at the right positions, the table also shows loads. Where positions explain nothing
-    it is the case `named`, without a table, if that was looked at.
+    stores are at the correct positions, the table also shows loads. If positions explain nothing,
+    returns the case `named` without a table, if it was recorded.
     """
     failing = [(item, f) for item, f in _failing(ran) if _tells(f)]
     like = next((_kind(f) for _, f in failing if f.case.name == named), None)
@@ -67,9 +67,9 @@ def pointing_of(
 
 
 def with_rounds(ran: RunResult, planned: PlannedJobs, workers: Workers) -> RunResult:
-    """The run, with what is known of the rounds in which its failing cases were stored.
+    """The run, plus the rounds of the loop in which the elements of failing cases were stored.
 
-    Those at which nobody looked are left out. Nothing changes where a program went wrong in its
+    Failures that were not recorded are left out. Nothing changes if a program went wrong in its
     first round: then rounds explain nothing.
     """
     of_tf32 = {id(failure) for failure in ran.of_tf32}
@@ -110,7 +110,7 @@ def _table(failure: Failure, launch: LaunchFacts) -> Table | None:
 
 
 def _loads(failure: Failure, launch: LaunchFacts) -> Table | None:
-    """Of a launch that came to its end."""
+    """The table of loads for a launch that finished; None if there is none."""
     if failure.evidence.actual is None or launch.pointed is None:
         return None
     return loads_table(launch.pointed, launch.loads, failure.case.name)
@@ -128,7 +128,7 @@ def _failing(ran: RunResult) -> list[tuple[Prepared, Failure]]:
 
 
 def _tells(failure: Failure) -> bool:
-    """Whether places can explain it: a wrong result, or an access outside."""
+    """Whether places can explain the failure: a wrong result, or an access outside."""
     return failure.wrong is not None or _kind(failure) in STOPPED
 
 
@@ -139,14 +139,14 @@ def _kind(failure: Failure) -> str:
 def _missed(failure: Failure) -> torch.Tensor:
     """The wrong elements that no kernel stored."""
     never, wrong = failure.evidence.never_stored, failure.wrong
-    assert wrong is not None  # of what came to its end, see `_tells`
+    assert wrong is not None  # the launch finished, see `_tells`
     return torch.zeros_like(wrong) if never is None else never & wrong
 
 
 def _pointed(
     planned: PlannedJobs, items: Sequence[Prepared], workers: Workers
 ) -> list[LaunchFacts | None]:
-    """The last launch of each case, with what its programs point at."""
+    """The last launch of each case, with the places at which its programs point."""
     outcomes = _once_more(planned, items, workers)
     return [one.launches[-1] if one is not None and one.launches else None for one in outcomes]
 
@@ -154,9 +154,9 @@ def _pointed(
 def _once_more(
     planned: PlannedJobs, items: Sequence[Prepared], workers: Workers
 ) -> list[Outcome | None]:
-    """What became of each case when its programs were looked at.
+    """The outcome of each case while its programs are recorded.
 
-    It explains a failure, and must never be one.
+    This run explains a failure, and must never cause one.
     """
     jobs = [planned.job(item, "grid", programs=True) for item in items]
     with contextlib.suppress(GraderError):

@@ -1,9 +1,9 @@
-"""What a worker says that would leave a submission ungraded, held against what the judge knows.
+"""Check worker claims that would leave a submission ungraded against what the judge knows.
 
 A worker's report explains a failure. "The interpreter lacks this" and "there is no room for the
-inputs" would spare a submission its grade, so neither counts by its word alone: the place must be
-one where the plan launches, Triton's compiler must accept the kernel (see `pipeline`), and room is
-what the judge measures itself.
+inputs" would spare a submission its grade, so the worker's word alone is not enough. The place must
+be one where the plan launches, Triton's compiler must accept the kernel (see `pipeline`), and the
+judge itself measures the room.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from graders.judge.records import Fault, GraderError
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Outcome
 
-# Of triton.language what docs/operations.md says is not interpreted; a test holds them together.
+# The operations that docs/operations.md lists as not interpreted; a test compares the two.
 NOT_COMPUTED = frozenset({"atomic_poll", "inline_asm_elementwise"})
-GPU_SPARE_BYTES = 4 << 30  # a context, and what a submission may allocate beside its inputs
+GPU_SPARE_BYTES = 4 << 30  # a context, and what a submission may allocate besides its inputs
 
 
 class NotInterpretedError(GraderError):
-    """The interpreter lacks something; it says nothing of a kernel that does not even compile."""
+    """The interpreter lacks an operation; does not apply to kernels that do not compile either."""
 
 
 def backed(outcome: Outcome, item: Prepared, planned: PlannedJobs, device: str) -> Outcome:
-    """The outcome, without a claim that the judge's own knowledge does not back."""
+    """The outcome, without a claim that the judge's own knowledge does not confirm."""
     if outcome.status == "no-room" and not (device == "cuda" and _is_short_of_room(item)):
         return replace(outcome, status="crashed", error=None)
     error = outcome.error
@@ -50,7 +50,7 @@ def _unbacked(error: Fault) -> Fault:
 
 
 def not_interpreted(line: int | None, source: str) -> NotInterpretedError:
-    """The fault in words of our own: the worker could say anything."""
+    """The fault in our own words, because the worker could say anything."""
     used = sorted(_operations_at(line, source) & NOT_COMPUTED)
     if used:
         return NotInterpretedError(
@@ -64,7 +64,7 @@ def not_interpreted(line: int | None, source: str) -> NotInterpretedError:
 
 
 def _operations_at(line: int | None, source: str) -> set[str]:
-    """The last names of what is called at a line."""
+    """The last names of the functions called at a line."""
     return {
         node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
         for node in ast.walk(ast.parse(source))
@@ -79,7 +79,7 @@ def _is_short_of_room(item: Prepared) -> bool:
     try:
         free, _ = torch.cuda.mem_get_info()
     except (AssertionError, RuntimeError):
-        return True  # nobody can use a GPU that the judge cannot even ask
+        return True  # the judge cannot even query the GPU, so the worker cannot use it
     tensors = [arg.untyped_storage() for arg in item.args if isinstance(arg, torch.Tensor)]
     inputs = {storage.data_ptr(): storage.nbytes() for storage in tensors}
     values = item.expectation.values

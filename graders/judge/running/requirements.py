@@ -1,4 +1,4 @@
-"""What an exercise asks for besides the result: which kernels, tuned how."""
+"""What an exercise requires besides the result: which kernels, tuned how."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graders.judge.running.compiled_requirements import broken_in_ptx
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.submission.loading import Submission
 
-# An RTX 3090: less than an A100 in all that a launcher may ask for.
+# An RTX 3090: less than an A100 in every property that a launcher may query.
 SMALL = {
     "name": "NVIDIA GeForce RTX 3090",
     "multi_processor_count": 82,
@@ -31,7 +31,7 @@ MINOR = {8: 6, 9: 0}
 def broken_promises(
     planned: PlannedJobs, exercise: Exercise, submission: Submission, worker: CompileWorker
 ) -> list[Finding]:
-    """The finding for the first promise that a right submission breaks."""
+    """The finding for the first promise that a correct submission breaks."""
     broken = _broken_in_plan(planned, exercise, submission, worker)
     return broken or broken_in_ptx(planned, exercise, worker)
 
@@ -64,7 +64,7 @@ def _broken_in_plan(
 
 
 def _attributes(plan: LaunchPlan) -> frozenset[str]:
-    """What the kernels name after a dot, and the functions of Triton that other names stand for."""
+    """The names after a dot in the kernels, and the functions of Triton behind other names."""
     trees = (kernel.code.known_tree for kernel in plan.kernels if kernel.code is not None)
     parts = (part for tree in trees for part in ast.walk(tree))
     handed: list[Value] = [
@@ -77,7 +77,7 @@ def _attributes(plan: LaunchPlan) -> frozenset[str]:
 
 
 def _functions(value: Value) -> Iterator[str]:
-    """The names by which Triton knows the functions in a value."""
+    """Yield Triton's names for the functions in a value."""
     if isinstance(value, dict):
         for kind, inner in value.items():
             yield from [inner[1]] if kind == "library" else _functions(inner)
@@ -87,7 +87,7 @@ def _functions(value: Value) -> Iterator[str]:
 
 
 def _properties(machine: Machine) -> dict[str, Any]:
-    """What torch says of the machine, as far as it is no A100."""
+    """The machine's properties in torch that differ from an A100's."""
     return {
         **SMALL,
         "major": machine.major,

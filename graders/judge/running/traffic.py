@@ -1,11 +1,11 @@
 """The *traffic* gate: bytes moved, against the model solution's on the same case.
 
-The model solution never comes to a learner; its figures do, as `course/generated/traffic.json`,
-which `tilewise build --traffic` writes. On a CPU this stands in for speed: a kernel
-that reads its input a hundred times over is slow on every GPU. The factor is wide (8, or what the
-exercise declares), so that only waste fails and another tiling does not.
+Learners never receive the model solution, only its figures, in `course/generated/traffic.json`,
+which `tilewise build --traffic` writes. On a CPU, traffic replaces speed: a kernel that reads its
+input a hundred times is slow on every GPU. The factor is wide (8, or what the exercise declares),
+so that only waste fails and another tiling does not.
 
-The same run shows whether a right submission does what its exercise is about: see `Remark`.
+The same run shows whether a correct submission does what its exercise is about: see `Remark`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Moved:
     figures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def worst(self, where: str = "") -> str:
-        """The argument that is read over and over, in words; '' where none is.
+        """Name the argument that is read most often, in words; '' if none is read twice.
 
-        where: the start of the sentence, which says of which case it is true.
+        where: the start of the sentence, which names the case.
         """
         name, factor = max(self.rereads.items(), key=lambda item: item[1], default=("", 0.0))
         return f"{where}`{name}` is read {factor:.0f} times over. " if factor >= 2 else ""
@@ -51,13 +51,13 @@ def traffic_case(prepared: Sequence[Prepared]) -> Prepared | None:
 
 
 def measure(planned: PlannedJobs, item: Prepared, workers: Workers) -> Moved | None:
-    """Bytes that a submission moves on a case; None where the run does not finish."""
+    """The bytes that a submission moves on a case; None if the run does not finish."""
     job = planned.job(item, "grid", traffic=True)
     return moved_in(workers.run([job])[0] if isinstance(job, Job) else job)
 
 
 def moved_in(outcome: Outcome) -> Moved | None:
-    """What was counted while a case ran; None where it did not come to an end."""
+    """The bytes counted while a case ran; None if it did not finish."""
     if outcome.status != "returned":
         return None
     by_name = outcome.traffic or {}
@@ -84,9 +84,9 @@ def solution_figures() -> Mapping[str, Mapping[str, int]]:
 def traffic_gate(
     exercise: Exercise, prepared: Sequence[Prepared], outcome: Outcome | None
 ) -> tuple[list[Finding], list[Finding]] | None:
-    """At most one finding, and the remarks; None where there is nothing to compare with.
+    """At most one finding, and the remarks; None if there is nothing to compare with.
 
-    `outcome` is that of the traffic case, while which bytes were counted.
+    `outcome` is that of the traffic case, with its bytes counted.
     """
     known = _model_figure(exercise, prepared)
     if known is None:
@@ -106,7 +106,7 @@ def traffic_gate(
 def beside_model(
     exercise: Exercise, prepared: Sequence[Prepared], outcome: Outcome | None
 ) -> BytesMoved | None:
-    """Bytes of the case on which they are counted; None where one of the two is unknown."""
+    """The bytes of both on the case where they are counted; None if one is unknown."""
     known = _model_figure(exercise, prepared)
     moved = None if outcome is None else moved_in(outcome)
     if known is None or moved is None:
@@ -124,14 +124,14 @@ def _told(remark: Remark) -> Finding:
 def compared(
     planned: PlannedJobs, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
 ) -> tuple[Moved, int] | None:
-    """What a submission moves and what the model solution does; None where not both are known."""
+    """The bytes that a submission and the model solution move; None unless both are known."""
     known = _model_figure(exercise, prepared)
     moved = measure(planned, known[0], workers) if known else None
     return (moved, known[1]) if known and moved else None
 
 
 def _model_figure(exercise: Exercise, prepared: Sequence[Prepared]) -> tuple[Prepared, int] | None:
-    """The case on which bytes are counted, and those of the model solution."""
+    """The case on which bytes are counted, and the model solution's bytes."""
     item = traffic_case(prepared)
     model = solution_figures().get(exercise.name, {}).get(item.case.name, 0) if item else 0
     return (item, model) if item and model else None

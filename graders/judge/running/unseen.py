@@ -1,7 +1,7 @@
-"""What ran in the interpreter and is in no program that Triton compiled.
+"""Find code that ran in the interpreter and that Triton did not compile.
 
-Python and Triton's code generator may decide a branch differently, by the type of a constant for
-instance. Then the verdict would be about code that no GPU runs.
+Python and Triton's code generator may decide a branch differently, for instance by the type of a
+constant. Then the verdict would be about code that no GPU runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Arms = Mapping[str, frozenset[int]]
 
 
 def ran_in(outcomes: Iterable[Outcome]) -> Arms | None:
-    """The arms that ran in each launch; None where a process that returned does not say it."""
+    """The arms that ran in each launch; None if a process that returned does not report them."""
     found: dict[str, frozenset[int]] = {}
     for outcome in outcomes:
         if outcome.ran is None and outcome.status == "returned":
@@ -56,7 +56,7 @@ def unseen(plan: LaunchPlan, ran: Arms | None, visited: Arms) -> list[Finding]:
 
 
 def _place(plan: LaunchPlan, arm: int) -> tuple[int, str]:
-    """The line of an arm and its kernel; 0 and "" where there is none of that number."""
+    """The line of an arm and its kernel; 0 and "" if no arm has that number."""
     number, place = divmod(arm, PLACES)
     code = plan.kernels[number].code if number < len(plan.kernels) else None
     if code is None or place >= len(code.places):

@@ -1,6 +1,6 @@
-"""Jailed worker processes: the untrusted side of the judge and the transport to it.
+"""Jailed worker processes, which run untrusted code, and their communication with the judge.
 
-`pool` and `batch` run in the judge. `zygote`, `serve`, `child` and `engine` run in processes of
-their own, which hold no reference and no hidden case. Both sides know `protocol`. What a worker
-may do is enforced by `graders.judge.jail`.
+`pool` and `batch` run in the judge process. `zygote`, `serve`, `run_task` and `engine` run in
+separate processes without references and hidden cases. Both sides use `protocol`.
+`graders.judge.jail` enforces what a worker may do.
 """

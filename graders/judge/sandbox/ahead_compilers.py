@@ -1,7 +1,7 @@
-"""Compile a submission's kernels ahead of the GPU, in several jailed forks of the warm process.
+"""Compiles a submission's kernels before the GPU needs them, in jailed forks of a warm process.
 
 The forks write binaries into the scratch directory, which is emptied before and after. The warm
-process copies what they leave into a directory that no fork may read, under the submission's key.
+process copies the binaries into a directory that no fork may read, under the submission's key.
 Before a worker runs the same submission, it gets a copy in its scratch directory. So no worker
 reads a file that another submission could have written.
 """
@@ -26,15 +26,15 @@ from graders.judge.jail.jail import Jail
 from graders.judge.plan import gpu_compiling
 from graders.judge.sandbox.protocol import BuildOrder
 
-KEPT = 8  # submissions whose binaries are kept
-TICK_SECONDS = 0.05  # how often time and memory are looked at
-MOST_BYTES, MOST_FILES = 512 << 20, 5000  # that a submission may leave
+KEPT = 8  # submissions whose binaries are cached
+TICK_SECONDS = 0.05  # how often time and memory are checked
+MOST_BYTES, MOST_FILES = 512 << 20, 5000  # that a submission may write
 NICE = 10  # compiling ahead gives way to workers that drive the GPU now
 _CLAIMS = "claims"
 
 
 class AheadCompilers:
-    """Makes binaries and keeps those of the last submissions. Only the forks read the source."""
+    """Compiles binaries and caches those of the last submissions. Only forks read the source."""
 
     def __init__(self, inside: Jail, scratch: Path, kept: Path, control: socket.socket) -> None:
         """inside: the jail of the forks. kept: a new directory that no fork may read."""
@@ -44,13 +44,13 @@ class AheadCompilers:
         kept.mkdir(mode=0o700)
 
     def make(self, order: BuildOrder, request: int, clear: Callable[[], None]) -> str:
-        """Compile, and keep what was made. Return "" or why it ended early.
+        """Compile, and cache the binaries. Return "" or why it ended early.
 
         The reasons are "stopped" (by the judge), "time" and "memory". `request` is a descriptor
         of the JSON that `gpu_compiling.build` takes. `clear` empties the scratch directory.
         """
         clear()
-        self.hand_out(order.key)  # what was compiled before is not compiled again
+        self.hand_out(order.key)  # so that nothing is compiled twice
         claims = self._scratch / _CLAIMS
         claims.mkdir()
         claims.chmod(0o777)
@@ -63,7 +63,7 @@ class AheadCompilers:
         return reason
 
     def hand_out(self, key: str) -> None:
-        """Copy what is kept for this key into the scratch directory."""
+        """Copy the binaries cached for this key into the scratch directory."""
         place = self._kept.get(key)
         if place is not None:
             self._kept.move_to_end(key)
@@ -71,7 +71,7 @@ class AheadCompilers:
             self._give(self._scratch)
 
     def _give(self, folder: Path) -> None:
-        """Give the files in a folder to the forks' user, whatever this process's umask is."""
+        """Make the forks' user the owner of the files in a folder; fix modes after the umask."""
         for path in folder.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
             if self._jail.uid is not None:
@@ -89,11 +89,11 @@ class AheadCompilers:
             os.nice(NICE)
             self._jail.enter(order.seconds, order.memory_bytes, parent)
             gpu_compiling.build(json.loads(asked), self._scratch / _CLAIMS)
-        finally:  # an error must not let the fork go on as the warm process
+        finally:  # on an error, the fork must not continue as the warm process
             os._exit(0)
 
     def _watch(self, pids: list[int], order: BuildOrder) -> str:
-        """Wait for the forks. End all of them if one is over a limit or the judge says stop."""
+        """Wait for the forks; end all if one exceeds a limit or the judge sends "stop"."""
         deadline = time.monotonic() + order.seconds
         reason = ""
         running = {os.pidfd_open(pid): pid for pid in pids}
@@ -130,7 +130,7 @@ class AheadCompilers:
 
 
 def _end(pid: int) -> None:
-    """Kill what is left of a fork's process group, then reap the fork."""
+    """Kill the rest of a fork's process group, then reap the fork."""
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(OSError):
             kill(pid, signal.SIGKILL)
@@ -138,9 +138,9 @@ def _end(pid: int) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy the plain files of a directory and its subdirectories, up to a total size.
+    """Copy the regular files of a directory and its subdirectories, up to a total size.
 
-    A submission's code may have put links or pipes there: they are left out.
+    Links and pipes, which a submission's code may have made, are left out.
     """
     left, files = MOST_BYTES, MOST_FILES
     for path in _plain_files(source):

@@ -1,6 +1,6 @@
 """The judge's side of one batch: write the inputs, read the outputs, compare the inputs.
 
-The judge keeps its own tensors and reads what a worker left only after the worker is dead.
+The judge keeps its own tensors, and reads a worker's results only after the worker is dead.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from graders.judge.sandbox.protocol import (
 from graders.judge.sandbox.report_reader import WorkerReport
 from graders.judge.sandbox.work import Drawn, Job
 
-_WHOLE_BYTES = 32 << 20  # storages up to here are copied as a whole
+_WHOLE_BYTES = 32 << 20  # storages up to this size are copied as a whole
 _MOST_RANGES = 200_000
 _CHUNK = 16 << 20
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 def in_memory(data: bytes) -> int:
-    """A descriptor of a file in memory that holds the data."""
+    """Return a descriptor of an in-memory file with this content."""
     descriptor = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
     raw = memoryview(data)
     while raw:
@@ -45,7 +45,7 @@ def in_memory(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """What the shared memory holds for a job whose worker says that it is done."""
+    """The data in shared memory of a job that its worker reports as done."""
 
     status: Status
     output: torch.Tensor | None
@@ -58,9 +58,9 @@ class Result:
 
 
 class Batch:
-    """The shared memory of one fork: written before it, read after it is dead.
+    """The shared memory of one fork: written before the fork starts, read after it is dead.
 
-    The jobs have one source: what belongs to different submissions never shares a process.
+    All jobs have the same source, because two submissions never share a process.
     """
 
     def __init__(self, jobs: Sequence[Job], seconds: float) -> None:
@@ -72,21 +72,21 @@ class Batch:
                 self._write(tensor, place.region)
 
     def close(self) -> None:
-        """Give the shared memory back."""
+        """Free the shared memory."""
         os.close(self.memory)
 
     def request(self) -> int:
-        """A descriptor of the plan, for the child of the warm process."""
+        """Return a descriptor of the plan, for the child of the warm process."""
         return in_memory(self.plan.to_json())
 
     def header(self, index: int) -> Header:
-        """How far the worker says that it got with a job."""
+        """Return a job's progress, as its worker reports it."""
         return Header.unpack(
             os.pread(self.memory, protocol.HEADER_BYTES, self.plan.jobs[index].header)
         )
 
     def done(self) -> int:
-        """How many jobs the worker says are done; 0 where the batch is closed meanwhile."""
+        """Return how many jobs the worker reports as done; 0 if the batch is closed."""
         try:
             states = [self.header(index).state for index in range(len(self.plan.jobs))]
         except OSError:
@@ -94,7 +94,7 @@ class Batch:
         return next((i for i, s in enumerate(states) if s != protocol.DONE), len(states))
 
     def result(self, index: int) -> Result:
-        """Read one job's result. Sizes and places are the judge's own."""
+        """Read one job's result. Sizes and offsets come from the judge's own plan."""
         job, placed, header = self._jobs[index], self.plan.jobs[index], self.header(index)
         known = header.status < len(protocol.CLAIMABLE)
         status = protocol.CLAIMABLE[header.status] if known else "crashed"
@@ -117,12 +117,12 @@ class Batch:
         )
 
     def report(self, index: int) -> WorkerReport:
-        """The validated report of one job."""
+        """Return the validated report of one job."""
         place = self.plan.jobs[index].report
         return report_reader.parse(os.pread(self.memory, protocol.REPORT_BYTES, place))
 
     def inputs_changed(self, index: int) -> tuple[int, ...]:
-        """Positions of the tensor arguments whose storage, gaps included, is not as it was."""
+        """Return the positions of tensor arguments whose storage (gaps included) changed."""
         job, placed = self._jobs[index], self.plan.jobs[index]
         return tuple(
             position
@@ -148,7 +148,7 @@ class Batch:
         )
 
     def _data_between(self, region: Region) -> Iterator[tuple[int, int]]:
-        """Parts of the region outside of its ranges that have memory; they held zeros."""
+        """Yield the parts of the region outside its ranges that now have pages; all were 0."""
         position = region.begin
         borders = [(region.start + a, region.start + b) for a, b in region.ranges]
         for first, last in [*borders, (region.end, region.end)]:
@@ -170,13 +170,13 @@ class Batch:
             done = 0
             while done < size:
                 done += os.preadv(self.memory, [buffer[done:]], region.start + done)
-        if dtype == torch.bool:  # any byte but 0 and 1 would be an invalid truth value
+        if dtype == torch.bool:  # a byte other than 0 and 1 is an invalid bool
             return tensor.view(torch.uint8) != 0
         return tensor
 
 
 class _Planner:
-    """Chooses the place of everything; tensors that share a storage share a region."""
+    """Chooses all places in the shared memory; tensors that share a storage share a region."""
 
     def __init__(self, jobs: Sequence[Job], seconds: float) -> None:
         self._jobs = jobs
@@ -257,10 +257,10 @@ class _Planner:
 
 
 def touched(tensors: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
-    """Byte ranges of the common storage that must be copied: disjoint, in order.
+    """Return the byte ranges of the common storage that must be copied: disjoint, sorted.
 
-    The whole storage where it is small, otherwise what the views touch, so that a view with
-    offsets beyond 2**31 costs no more than its elements.
+    This is the whole storage if it is small, otherwise only what the views touch. So a view with
+    offsets above 2**31 costs no more than its elements.
     """
     length = tensors[0].untyped_storage().nbytes()
     if length <= _WHOLE_BYTES:
@@ -276,7 +276,7 @@ def touched(tensors: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
 
 
 def _spans(tensor: torch.Tensor) -> list[tuple[int, int]]:
-    """Byte ranges of one view; neighbours within a page are taken together."""
+    """Return the byte ranges of one view; ranges within a page of each other are merged."""
     if not tensor.numel():
         return []
     size = tensor.element_size()
@@ -296,7 +296,7 @@ def _spans(tensor: torch.Tensor) -> list[tuple[int, int]]:
 
 
 def _tensors(job: Job, placed: JobPlan) -> Iterator[tuple[torch.Tensor, TensorPlace]]:
-    """Each storage of the job once."""
+    """Yield each storage of the job once."""
     seen: set[int] = set()
     for arg, place in zip(job.args, placed.args, strict=True):
         if not isinstance(arg, torch.Tensor) or not isinstance(place, TensorPlace):
@@ -307,7 +307,7 @@ def _tensors(job: Job, placed: JobPlan) -> Iterator[tuple[torch.Tensor, TensorPl
 
 
 def _chunks(tensor: torch.Tensor, region: Region) -> Iterator[tuple[memoryview, int]]:
-    """The copied bytes of the storage, with their places in the shared memory."""
+    """Yield the copied bytes of the storage, with their offsets in the shared memory."""
     for first, last in region.ranges:
         for start in range(first, last, _CHUNK):
             size = min(_CHUNK, last - start)
@@ -315,17 +315,17 @@ def _chunks(tensor: torch.Tensor, region: Region) -> Iterator[tuple[memoryview, 
 
 
 def _bytes_of(tensor: torch.Tensor, start: int, size: int) -> ctypes.Array[ctypes.c_char]:
-    """Bytes of the tensor's storage, where they are; valid as long as the tensor is."""
+    """Return a view of bytes of the tensor's storage; valid as long as the tensor lives."""
     return (ctypes.c_char * size).from_address(tensor.untyped_storage().data_ptr() + start)
 
 
 def _data(memory: int, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Parts between first and last that have memory, in chunks."""
+    """Yield the parts between first and last that have pages, in chunks."""
     position = first
     while position < last:
         try:
             position = os.lseek(memory, position, os.SEEK_DATA)
-        except OSError:  # nothing but a hole up to the end
+        except OSError:  # only a hole up to the end
             return
         end = min(os.lseek(memory, position, os.SEEK_HOLE), last)
         while position < end:
@@ -335,7 +335,7 @@ def _data(memory: int, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 
 def _sealed_memory(size: int) -> int:
-    """Shared memory that nobody can shrink or grow. Pages take memory when first touched."""
+    """Return shared memory of a fixed, sealed size. Pages take memory when first touched."""
     try:
         memory = os.memfd_create("tilewise-batch", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     except (OSError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""One deadline for a submission: of the judge's own processor time, its workers', and the clock."""
+"""The time limits of a submission: CPU time of the judge and its workers, and wall time."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from types import FrameType
 
 from graders.judge.records import GraderError
 
-# The judge's own: it reads, compares and explains. That takes honest submissions a second or two.
+# CPU time of the judge itself, to read, compare and explain. Honest submissions need 1 or 2 s.
 JUDGE_SECONDS = 60.0
-WORKER_SECONDS = 480.0  # of the processor in jailed workers: more than what passes may take
-WAITING_SECONDS = 1800.0  # by the clock; only a machine with too much to do needs as long
-_AGAIN_SECONDS = 5.0  # after which the end is told again: something may have taken the first word
+WORKER_SECONDS = 480.0  # CPU time in jailed workers; passing submissions need less
+WAITING_SECONDS = 1800.0  # wall time; only an overloaded machine needs this long
+_AGAIN_SECONDS = 5.0  # then the signal is repeated: the first exception may have been caught
 
 
 class TooCostlyError(GraderError):
-    """What a submission makes the judge itself compute is out of all proportion."""
+    """A submission makes the judge itself compute for far too long."""
 
 
 @dataclass
 class Deadline:
-    """What is left to one submission: processor seconds of its workers, and a time of the clock."""
+    """The time left to one submission: CPU seconds of its workers, and the latest end."""
 
     processor: float = field(default_factory=lambda: WORKER_SECONDS)
     ends: float = field(default_factory=lambda: time.monotonic() + WAITING_SECONDS)
 
     def wait(self, seconds: float) -> float:
-        """How long the judge may wait, at most so many seconds; GraderError where no time is left.
+        """Return how long the judge may wait, at most `seconds`; GraderError if time is over.
 
-        A submission that does not compute is ended long before. So it was the machine.
+        A submission that only waits is ended much earlier, so the machine must be too slow.
         """
         left = min(seconds, self.ends - time.monotonic())
         if left <= 0:
@@ -46,10 +46,10 @@ class Deadline:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Inside, TooCostlyError comes where this process takes more of the processor than it may.
+    """Inside the block, raise TooCostlyError if this process uses too much CPU time.
 
-    Only the main thread can be interrupted. In another one the sizes of a submission are bounded,
-    and the time is not.
+    Only the main thread can be interrupted. In other threads only a submission's sizes are
+    limited.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -65,7 +65,7 @@ def limited() -> Iterator[None]:
 
 @contextmanager
 def not_counted() -> Iterator[None]:
-    """What is done inside serves all submissions, and counts for none."""
+    """Stop the limit inside the block, for work that serves all submissions."""
     left, again = signal.setitimer(signal.ITIMER_PROF, 0)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Launches under the checked interpreter on a CPU, or as they are on a GPU."""
+"""Runs launches under the checked interpreter on a CPU, or unchecked on a GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graders.judge.sandbox.protocol import JobPlan
 
 
 class Run(Protocol):
-    """What is known of the launches inside one `running` block."""
+    """Information about the launches inside one `running` block."""
 
     launches: list[Any]
     faults: list[Any]
@@ -21,14 +21,14 @@ class Run(Protocol):
     programs: Any
 
     def never_stored(self, out: torch.Tensor) -> np.ndarray[Any, Any] | None:
-        """Bool array of the shape of `out`, True where no kernel stored; None if unknown."""
+        """Return a bool array shaped like `out`, True where no kernel stored; None if unknown."""
 
     def forget_stores(self, view: torch.Tensor) -> None:
-        """Nothing in the view counts as stored by a kernel until the next launch."""
+        """Mark all elements of the view as not stored by a kernel, until the next launch."""
 
 
 class _Unchecked:
-    """On a GPU: the hardware runs the kernels, and nobody watches."""
+    """For a GPU: the hardware runs the kernels, without checks."""
 
     def __init__(self) -> None:
         self.launches: list[Any] = []
@@ -40,12 +40,12 @@ class _Unchecked:
         return None
 
     def forget_stores(self, view: torch.Tensor) -> None:
-        """Nobody keeps a map here."""
+        """Do nothing: a GPU has no map of stores."""
 
 
 @contextlib.contextmanager
 def ready(device: str) -> Iterator[None]:
-    """Around many `running` blocks: what is the same for all of them is done once."""
+    """Do the setup that many `running` blocks inside this block share."""
     if device == "cuda":
         yield
         return
@@ -57,7 +57,7 @@ def ready(device: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def running(job: JobPlan, device: str) -> Iterator[Run]:
-    """Launches inside run as the job says; fatal faults are raised as exceptions."""
+    """Run the launches inside the block as the job says; raise fatal faults as exceptions."""
     if device == "cuda":
         yield _Unchecked()
         return

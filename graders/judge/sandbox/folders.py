@@ -1,7 +1,7 @@
-"""Temporary directories that do not stay behind, whatever ends their process.
+"""Makes temporary directories that are removed even if their process is killed.
 
-A folder is locked as long as its owner lives. An owner that was killed leaves a folder without
-a lock, and the next process that makes one removes it.
+A folder is locked while its owner lives. A killed owner leaves an unlocked folder, and the next
+process that makes a folder removes it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "tilewise-run-"
-YOUNG_SECONDS = 60.0  # a folder may be there for a moment before it is locked
+YOUNG_SECONDS = 60.0  # a new folder may be unlocked for a moment
 _locks: dict[Path, int] = {}  # folders of this process → descriptor that holds the lock
 
 
 def make() -> Path:
-    """A new empty folder; `remove` it, or leave that to whoever comes next."""
+    """Return a new empty folder; call `remove`, or a later process removes it."""
     if not _locks:
         sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -32,7 +32,7 @@ def make() -> Path:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of this process with all that is in it."""
+    """Remove a folder of this process with its contents."""
     shutil.rmtree(folder, ignore_errors=True)
     lock = _locks.pop(folder, None)
     if lock is not None:
@@ -40,14 +40,14 @@ def remove(folder: Path) -> None:
 
 
 def remove_all() -> None:
-    """Remove every folder of this process: before it ends at once."""
+    """Remove every folder of this process, before it exits without cleanup."""
     for folder in list(_locks):
         remove(folder)
 
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """A folder for the length of a `with` block."""
+    """Make a folder that exists for the length of a `with` block."""
     made = make()
     try:
         yield made
@@ -56,7 +56,7 @@ def folder() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove the folders of processes that were killed, as far as they are this user's."""
+    """Remove the folders of this user's killed processes."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             found = path.lstat()

@@ -1,7 +1,7 @@
-"""A lock on the GPU of this machine: shared by those that check, exclusive to one that times.
+"""A lock on this machine's GPU: shared by processes that check, exclusive to one that times.
 
-A second lock, the *turn*, makes it fair. Whoever wants the GPU holds the turn until the GPU's own
-lock is theirs. So those who come later cannot overtake one that waits for exclusive use.
+A second lock, the *turn*, makes it fair. A process that waits for the GPU holds the turn until it
+has the GPU's lock. So later processes cannot overtake one that waits for exclusive use.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ LOCK = Path(tempfile.gettempdir()) / f"tilewise-gpu-{os.getuid()}.lock"
 def hold_gpu(exclusive: bool) -> Iterator[None]:
     """Wait for the GPU's lock, and hold it. All judges of this user on this machine share it.
 
-    exclusive: nobody else may run meanwhile, because something is being timed. If the process
-    dies, the system frees its lock.
+    exclusive: no other process may use the GPU meanwhile, because this one is timing. If the
+    process dies, the system frees its lock.
     """
     descriptor = _open(LOCK)
     try:
@@ -33,10 +33,10 @@ def hold_gpu(exclusive: bool) -> Iterator[None]:
 
 
 def shared_at_once(lock: Path) -> int | None:
-    """Take the shared lock without waiting: a descriptor that holds it, None where it is taken.
+    """Take the shared lock without waiting; return its descriptor, or None if it is taken.
 
     Closing the descriptor frees the lock. `lock` is the judge's `LOCK`: a warm process would
-    compute another path, because it has a temporary directory of its own.
+    compute a different path, because it has its own temporary directory.
     """
     descriptor = _open(lock)
     try:

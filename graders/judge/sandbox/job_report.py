@@ -1,4 +1,4 @@
-"""What happened in a job, as plain data for the report: launches, faults, errors."""
+"""Describes what happened in a job, as plain data for the report: launches, faults, errors."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from triton_util.interpreter.messages.translation import translate
 
 MOST_ITEMS = 64
 MOST_CHARACTERS = 2_000
-_WATCHES_TORCH = "/watchers/fresh.py"  # every operation of the launcher passes through it
+_WATCHES_TORCH = "/watchers/fresh.py"  # all the launcher's torch operations go through it
 _KERNEL_PATHS = ("/triton/", "/triton_util/interpreter/")
-# What a GPU says when a kernel touched memory that it must not, as a signal would on the CPU.
+# A GPU's error for an illegal memory access, which corresponds to a signal on the CPU.
 _GPU_CRASHES = ("illegal memory access", "misaligned address", "unspecified launch failure")
 _GPU_ASSERTION = "device-side assert triggered"
 
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
-    """The report as JSON of at most `limit` bytes: what matters least is left out first."""
+    """Return the report as JSON of at most `limit` bytes; the least important parts go first."""
     for less in ((), ("loads",), ("pointed",), ("aim",), ("traffic",), ("launches",), ("faults",)):
         for key in less:
             report.pop(key, None)
@@ -40,12 +40,12 @@ def encode(report: dict[str, Any], limit: int) -> bytes:
 
 
 def launches(run: Run, job: JobPlan) -> dict[str, Any]:
-    """Faults, launches and, where it was asked for, traffic of one run."""
+    """Return one run's faults, launches and, if requested, traffic."""
     facts: dict[str, Any] = {
         "faults": [_fault(fault) for fault in run.faults[:MOST_ITEMS]],
         "launches": [_launch(launch) for launch in run.launches[:MOST_ITEMS]],
     }
-    for launch in run.launches[:MOST_ITEMS][-1:]:  # nobody looks at those of the others
+    for launch in run.launches[:MOST_ITEMS][-1:]:  # only the last launch's are used
         facts["launches"][-1]["given"] = {
             str(fact["name"]): _given(fact)
             for fact in getattr(launch, "arguments", ())[:MOST_ITEMS]
@@ -56,16 +56,16 @@ def launches(run: Run, job: JobPlan) -> dict[str, Any]:
 
 
 def aim(run: Run, out: torch.Tensor) -> dict[str, Any] | None:
-    """Where the last launch aimed its stores to the result; None where that cannot be told."""
-    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+    """Return where the last launch aimed its stores to the result; None if unknown."""
+    with contextlib.suppress(Exception):  # an error in an explanation must not become a failure
         found = run.aims.told(_address(out))
         return None if found is None else dataclasses.asdict(found)
     return None
 
 
 def pointed(run: Run, out: torch.Tensor | None) -> dict[str, Any] | None:
-    """What each program pointed at: of the result's stores, or where the launch was stopped."""
-    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+    """Return where each program pointed: in its stores to the result, or at the fault."""
+    with contextlib.suppress(Exception):  # an error in an explanation must not become a failure
         programs = run.programs
         found = programs.stopped() if out is None else programs.stored_to(_address(out))
         return None if found is None else dataclasses.asdict(found)
@@ -73,16 +73,16 @@ def pointed(run: Run, out: torch.Tensor | None) -> dict[str, Any] | None:
 
 
 def loads(run: Run, out: torch.Tensor) -> list[dict[str, Any]]:
-    """What each program loaded, from each argument but the result."""
-    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+    """Return what each program loaded from each argument except the result."""
+    with contextlib.suppress(Exception):  # an error in an explanation must not become a failure
         found = run.programs.loaded_beside(_address(out))
         return [dataclasses.asdict(one) for one in found[:MOST_ITEMS]]
     return []
 
 
 def stored_again(run: Run, out: torch.Tensor) -> torch.Tensor | None:
-    """Which elements of the result a program stored in a later round; None where nobody can say."""
-    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+    """Return which elements of the result were stored again in a later round; None if unknown."""
+    with contextlib.suppress(Exception):  # an error in an explanation must not become a failure
         return torch.from_numpy(run.programs.stored_again(out))
     return None
 
@@ -92,7 +92,7 @@ def _address(tensor: torch.Tensor) -> int:
 
 
 def status(error: BaseException) -> Status:
-    """Which outcome an exception is."""
+    """Return the outcome that corresponds to an exception."""
     if isinstance(error, SystemExit):
         return "exited"
     if isinstance(error, NoRoomError):
@@ -107,7 +107,7 @@ def status(error: BaseException) -> Status:
 
 
 def error(error: BaseException, job: JobPlan) -> dict[str, Any]:
-    """The exception as a fault: the engine's own, or its type, text and line."""
+    """Return the exception as a fault: the engine's own, or its type, text and line."""
     fault = getattr(error, "fault", None)
     if fault is not None:
         return _fault(fault)
@@ -134,12 +134,12 @@ def _text(error: BaseException) -> str:
         root = root.__cause__
     text = str(root)
     if any(words in text for words in (*_GPU_CRASHES, _GPU_ASSERTION)):
-        text = text.splitlines()[0]  # behind it, CUDA says how its own developers look for causes
+        text = text.splitlines()[0]  # the next lines are CUDA's advice on debugging
     return text[:MOST_CHARACTERS]
 
 
 def _line(error: BaseException, filename: str) -> int | None:
-    """The innermost line of the submission that the exception passed through."""
+    """Return the innermost line of the submission in the exception's traceback."""
     if isinstance(error, SyntaxError) and error.filename == filename:
         return error.lineno
     found = None
@@ -177,7 +177,7 @@ def _fault(fault: object) -> dict[str, Any]:
 
 
 def _outside(fault: object) -> dict[str, Any] | None:
-    """Which lanes left a tensor, and where they point; None of another fault."""
+    """Return which lanes left a tensor, and where they point; None for another fault."""
     span, first = getattr(fault, "offset_range", None), getattr(fault, "first_offset", None)
     if not isinstance(fault, Fault) or span is None or first is None:
         return None
@@ -206,14 +206,14 @@ def _launch(launch: object) -> dict[str, Any]:
 
 
 def _given(fact: Mapping[str, Any]) -> Any:
-    """A number as it is; of a tensor its shape."""
+    """Return a number unchanged, or the shape of a tensor."""
     return f"tensor {fact['shape']}" if fact["kind"] == "tensor" else _plain(fact.get("value"))
 
 
 def _traffic(run: Run) -> dict[str, Any]:
-    """Bytes by argument name, summed over the launches that make the result.
+    """Return bytes by argument name, summed over the launches that compute the result.
 
-    Those by which an autotuner chooses happen once, and on a GPU before anything is timed.
+    An autotuner's trial launches are left out: on a GPU they happen once, before any timing.
     """
     totals: dict[str, Any] = {}
     for launch in run.launches:
@@ -230,10 +230,10 @@ def _traffic(run: Run) -> dict[str, Any]:
 
 
 def _order(first: Any) -> dict[str, int]:
-    """Figures about the block that each program loads first.
+    """Return figures about the block that each program loads first.
 
-    They are how many different blocks that gives, how many programs load one, and whether the
-    blocks never descend in launch order.
+    These are the number of different blocks, the number of programs that load one, and whether
+    the block numbers never decrease in launch order.
     """
     rising = bool((first[1:] >= first[:-1]).all())
     return {"blocks": len(set(first.tolist())), "programs": len(first), "rising": int(rising)}

@@ -1,4 +1,4 @@
-"""The tensors of a job in the worker: arguments out of the shared memory, the result into it."""
+"""A job's tensors in the worker: reads arguments from shared memory, writes the result to it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graders.judge.sandbox.protocol import JobPlan, Region, TensorPlace
 
 
 class NoRoomError(Exception):
-    """The judge's own tensors do not fit on the device: no fault of the submission."""
+    """The judge's own tensors do not fit on the device, which is not the submission's fault."""
 
 
 class Memory:
-    """What both devices share."""
+    """The part that is the same for both devices."""
 
     device = "cpu"
 
@@ -23,11 +23,11 @@ class Memory:
         self.shared = shared
 
     def storages(self, job: JobPlan) -> dict[int, torch.Tensor]:
-        """The storages of the arguments by their number in the plan, each as a 1D tensor."""
+        """Return the arguments' storages by their number in the plan, each as a 1D tensor."""
         raise NotImplementedError
 
     def wake(self, job: JobPlan) -> None:
-        """Start the device, before the time of the job begins."""
+        """Start the device, before the job's time begins."""
 
     def synchronize(self) -> None:
         """Wait for the device, so that its errors belong to this job."""
@@ -37,13 +37,13 @@ class Memory:
         return True
 
     def host_tensor(self, region: Region, dtype: torch.dtype, count: int) -> torch.Tensor:
-        """A 1D tensor whose storage is exactly the region."""
+        """Return a 1D tensor whose storage is exactly the region."""
         if count == 0:
             return torch.zeros(0, dtype=dtype)
         return torch.frombuffer(self.shared, dtype=dtype, count=count, offset=region.start)
 
     def store(self, job: JobPlan, out: torch.Tensor) -> int:
-        """Copy the result into its slot; the index of its dtype among protocol.INTEGERS."""
+        """Copy the result into its slot; return the index of its dtype in protocol.INTEGERS."""
         count = protocol.elements(job.out_shape)
         slot = self.host_tensor(job.out, out.dtype, count).view(job.out_shape)
         slot.copy_(out.detach())
@@ -52,8 +52,9 @@ class Memory:
     def store_map(
         self, job: JobPlan, never_stored: torch.Tensor, again: torch.Tensor | None = None
     ) -> int:
-        """Copy the map of what no kernel stored, and of what one stored in a later round; say that
-        it is there.
+        """Copy the map of elements never stored, or stored again in a later round.
+
+        Return the code of the header that says so.
         """
         codes = never_stored.to(torch.uint8) * protocol.NEVER_STORED
         if again is not None:
@@ -64,7 +65,7 @@ class Memory:
 
 
 class HostMemory(Memory):
-    """Arguments are views of the shared memory itself: what is done to them is seen."""
+    """Arguments are views of the shared memory itself, so the judge sees every change."""
 
     def storages(self, job: JobPlan) -> dict[int, torch.Tensor]:
         return {

@@ -1,4 +1,4 @@
-"""The tensors of a job on a GPU: copied there with their layout, and back when it is done."""
+"""A job's tensors on a GPU: copied there with their layout, and back after the job."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _USUAL = (torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int64
 
 
 class DeviceMemory(Memory):
-    """Arguments are views of storages on the GPU, of the same size, strides and offset.
+    """Arguments are views of storages on the GPU, with the same size, strides and offset.
 
-    After the job the storages are copied back, so that the judge sees every change: a small
-    storage as a whole, of one of gigabytes what the view touches. `memory_bytes` limits what
-    torch may take beyond the arguments, because other processes may use the same GPU.
+    After the job the storages are copied back, so that the judge sees every change. A small
+    storage is copied as a whole; of a storage of gigabytes, only what the view touches.
+    `memory_bytes` limits torch's memory beyond the arguments, because other processes may use
+    the same GPU.
     """
 
     device = "cuda"
@@ -44,7 +45,7 @@ class DeviceMemory(Memory):
             raise NoRoomError(str(error)) from error
 
     def limit(self, needed: int) -> None:
-        """Limit torch's memory to `needed` bytes and what a job may allocate besides."""
+        """Limit torch's memory to `needed` bytes plus what a job may allocate."""
         whole = torch.cuda.get_device_properties(self.device).total_memory
         share = min(1.0, (needed + self._memory_bytes) / whole)
         torch.cuda.set_per_process_memory_fraction(share)
@@ -58,7 +59,7 @@ class DeviceMemory(Memory):
         return placed[place.region.begin].view(protocol.dtype_of(place.dtype))
 
     def _to_device(self, region: Region) -> torch.Tensor:
-        """Copy a storage to the device as bytes. `region.ranges` are the parts that count."""
+        """Copy a storage to the device as bytes. Only `region.ranges` are copied."""
         storage = torch.empty(region.length, dtype=torch.uint8, device=self.device)
         host = self.host_tensor(region, torch.uint8, region.length)
         for first, last in region.ranges:
@@ -76,14 +77,14 @@ class DeviceMemory(Memory):
 
     def wake(self, job: JobPlan) -> None:
         if _takes_tensors(job):
-            with contextlib.suppress(Exception):  # the job will meet the error, and report it
+            with contextlib.suppress(Exception):  # the job will run into the error, and report it
                 self.synchronize()
 
     def synchronize(self) -> None:
         torch.cuda.synchronize()
 
     def usable_after(self, error: BaseException) -> bool:
-        """Whether the GPU still works here: an illegal access or assertion loses the context."""
+        """Whether this process can still use the GPU, after an error that may lose the context."""
         self._storages = []
         with contextlib.suppress(Exception):
             torch.cuda.synchronize()
@@ -102,7 +103,7 @@ def drawn(place: TensorPlace, draw: Draw, device: str) -> torch.Tensor:
 
 
 def draw_into(storage: torch.Tensor, place: TensorPlace, seed: int) -> None:
-    """Draw the values of a tensor that is drawn anew from another seed."""
+    """Draw new values for a tensor, from another seed."""
     draw = place.draw
     assert draw is not None
     view = storage.as_strided(place.shape, place.stride, place.offset)

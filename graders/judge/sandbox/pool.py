@@ -1,10 +1,10 @@
-"""`Workers`: run jobs in jailed processes and say how each ended. This is the trusted end.
+"""`Workers` runs jobs in jailed processes and returns how each ended. It runs in the judge.
 
     with Workers() as workers:
         outcomes = workers.run(jobs)
 
 One warm process serves many submissions, and each batch of jobs runs in a fork of it. If a job
-crashes, hangs or ends its process, that is its outcome. The jobs after it run in a new fork.
+crashes, hangs or ends its process, that is its outcome. The next jobs run in a new fork.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from graders.judge.sandbox.work import NO_STEPS, Job, Outcome, Work
 __all__ = ["NO_STEPS", "Job", "Outcome", "Status", "Work", "Workers"]
 
 BATCH_SECONDS = 180.0
-_START_SECONDS = 120.0  # a cold disk may take long to give torch
+_START_SECONDS = 120.0  # loading torch from a cold disk may take long
 _GRACE_SECONDS = 60.0
-BUILD_SECONDS, BUILD_BYTES = 90.0, 6 << 30  # of compiling ahead, and of memory for each process
-MOST_BUILDERS = 16  # processes; how many processors a container may use is not always known
-LAUNCHES_EACH = 2  # for fewer of them it is not worth a process
+BUILD_SECONDS, BUILD_BYTES = 90.0, 6 << 30  # for compiling ahead: in all, and per process
+MOST_BUILDERS = 16  # processes; a container's number of CPUs is not always known
+LAUNCHES_EACH = 2  # fewer launches are not worth a process
 _STOP_SECONDS = 10.0
 
 
 class Workers:
     """A warm process and its jailed children; a context manager, safe to share among threads.
 
-    `without` leaves out layers of the jail (see `jail.LAYERS`), which lowers the tier: for
-    tests. `capability` is the GPU's, 90 for sm_90. Everything here raises GraderError where the
-    machine, not the submission, is at fault.
+    `without`, for tests, leaves out layers of the jail (see `jail.LAYERS`), which lowers the
+    tier. `capability` is the GPU's, 90 for sm_90. All methods raise GraderError if the machine,
+    not the submission, is at fault.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Workers:
     ) -> None:
         self.device = device
         self.capability = capability
-        self.gpu_seconds = 0.0  # of batches on a GPU, by this process's clock
+        self.gpu_seconds = 0.0  # wall time of batches on a GPU, measured here
         self.deadline = Deadline(processor=float("inf"), ends=float("inf"))
         self.next_at_once = False  # see `protocol.Limits`
-        self.compiled_there = 0  # kernels that the GPU had to wait for
+        self.compiled_there = 0  # kernels that were not compiled ahead
         self._without = tuple(without)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._directory: Path | None = None
         self._found: Mapping[str, Any] = {}
-        self._errors = -1  # what the warm process writes on stderr
+        self._errors = -1  # descriptor of the warm process's stderr
         self._lock = threading.Lock()
         self._finished, self._jobs = 0, 0
         self._batch: Batch | None = None
@@ -86,17 +86,17 @@ class Workers:
 
     @property
     def tier(self) -> str:
-        """A: everything that was tried was stopped; B: not everything; C: nothing."""
+        """Return the tier. A: the jail stopped every attempt; B: some attempts; C: none."""
         return str(self._found["tier"])
 
     @property
     def layers(self) -> dict[str, str]:
-        """The jail's layers in words, each beginning with "on" or with "missing"."""
+        """Return the jail's layers in words, each beginning with "on" or with "missing"."""
         return dict(self._found["layers"])
 
     @property
     def open_to(self) -> tuple[str, ...]:
-        """What a submission was not stopped from doing when it was tried; () at tier A."""
+        """Return the attempts that the jail did not stop; () at tier A."""
         return tuple(self._found["open_to"])
 
     def run(
@@ -107,10 +107,10 @@ class Workers:
     ) -> list[Outcome]:
         """Run the jobs in order and return one outcome each.
 
-        Jobs of one submission share a process. After an outcome whose status is in `stop_on` the
-        rest are "not-run". `seconds` limits all of them together, in processor time or, on a GPU,
-        by the clock. Jobs that are left when the time is over have the outcome "timeout". Where
-        the submission's deadline is over before, none is run.
+        Jobs of one submission share a process. After an outcome whose status is in `stop_on`, the
+        rest are "not-run". `seconds` limits all of them together, in CPU time or, on a GPU, wall
+        time. Jobs that are left when the time is over have the outcome "timeout". If the
+        submission's deadline is already over, none is run.
         """
         if self.deadline.processor <= 0:
             return [Outcome("not-run")] * len(jobs)
@@ -134,9 +134,9 @@ class Workers:
     def build(self, work: Work, launches: Sequence[Any]) -> str:
         """Compile launches of a submission ahead, without using the GPU.
 
-        Later jobs with the same `work.key` find the binaries. `launches` are listed by
-        `compiling.variants`. Return "" if all were compiled or failed to, else what ended it:
-        "stopped", "time" or "memory".
+        Later jobs with the same `work.key` use the binaries. `compiling.variants` lists
+        `launches`. Return "" if every launch was compiled or failed to compile, else what ended
+        it: "stopped", "time" or "memory".
         """
         if not launches:
             return ""
@@ -161,7 +161,7 @@ class Workers:
         return str(answer["built"])
 
     def stop_building(self) -> None:
-        """Stop a `build` that runs in another thread, if there is one."""
+        """Stop a `build` in another thread, if there is one."""
         control = self._control
         if self._building and control is not None:
             with contextlib.suppress(OSError):
@@ -169,14 +169,14 @@ class Workers:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many of the current jobs are done, and how many there are; for progress bars."""
+        """Return how many of the current jobs are done, and their number; for progress bars."""
         batch = self._batch
         return self._finished + (batch.done() if batch is not None else 0), self._jobs
 
     def _run_fork(self, jobs: Sequence[Job], seconds: float) -> tuple[list[Outcome], float]:
-        """Run jobs in one fork: the outcomes of the first or more, and the seconds used.
+        """Run jobs in one fork; return outcomes of one or more of them, and the seconds used.
 
-        These are of the processor, or by the clock on a GPU.
+        The seconds are CPU time, or wall time on a GPU.
         """
         started = time.monotonic()
         self._batch = batch = Batch(jobs, seconds)
@@ -196,9 +196,9 @@ class Workers:
     def _abnormal(
         self, batch: Batch, jobs: Sequence[Job], ending: Ending, index: int
     ) -> list[Outcome]:
-        """The outcome of the job in which the process ended.
+        """Return the outcome of the job in which the process ended.
 
-        If it ended while it loaded the source, all the jobs have that outcome.
+        If it ended while loading the source, all jobs have that outcome.
         """
         if ending.reason == "stalled":
             raise GraderError(
@@ -219,7 +219,7 @@ class Workers:
         return [outcome] * (len(jobs) - index if state == protocol.LOADING else 1)
 
     def _check_jail(self) -> None:
-        """Raise GraderError if not even a job of our own runs: then the machine is at fault."""
+        """Raise GraderError if a job of our own does not run: then the machine is at fault."""
         constant = steps_to_text([Constant(0, "int64", (1,))])
         result = {"tensor": [0, "int64", [], [], 0]}
         job = Job(Work("", "<check>", (), constant, result, ()), (), (), torch.int64)
@@ -236,7 +236,7 @@ class Workers:
             )
 
     def _exchange(self, batch: Batch) -> Ending:
-        """Hand the batch over, wait until its process is dead, and learn how it ended."""
+        """Send the batch, wait until its process is dead, and return how it ended."""
         request = batch.request()
         patience = 1.0 if self.device == "cuda" else protocol.PATIENCE
         began = time.monotonic()
@@ -250,7 +250,7 @@ class Workers:
                 self.gpu_seconds += time.monotonic() - began
 
     def _asked(self, message: bytes, descriptors: list[int], seconds: float) -> dict[str, Any]:
-        """The warm process's answer to a message, which takes it `seconds` at most."""
+        """Send a message and return the warm process's answer, within `seconds`."""
         assert self._control is not None
         try:
             self._control.settimeout(self.deadline.wait(seconds + _GRACE_SECONDS))
@@ -259,7 +259,7 @@ class Workers:
         except OSError as error:
             self._stop()
             raise GraderError(f"the sandbox's warm process does not answer: {error}") from error
-        except BaseException:  # Ctrl-C: the answer to this message must not meet the next one
+        except BaseException:  # Ctrl-C: a later message must not read this one's answer
             self._stop()
             raise
         if not answer:
@@ -288,7 +288,7 @@ class Workers:
         self._found = self._greeting()
 
     def _greeting(self) -> Mapping[str, Any]:
-        """The first message of the warm process, or a GraderError that says what is broken."""
+        """Return the warm process's first message; GraderError says if it did not start."""
         assert self._control is not None
         self._control.settimeout(_START_SECONDS)
         try:
@@ -322,14 +322,14 @@ class Workers:
 
 
 def _of_one_source(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs at the front that belong together."""
+    """Return the first jobs that have the same source."""
     return list(
         itertools.takewhile(lambda job: job.work.submission == jobs[0].work.submission, jobs)
     )
 
 
 def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
-    """The outcomes of the jobs that are done, from the first to the last without a gap."""
+    """Return the outcomes of the jobs that are done, from the first up to any gap."""
     outcomes: list[Outcome] = []
     for index in range(len(jobs)):
         if batch.header(index).state != protocol.DONE:
@@ -351,6 +351,6 @@ def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
 
 
 def _left_early(batch: Batch, ending: Ending, index: int) -> bool:
-    """Whether the worker went between two jobs, as it does when a GPU is lost to it."""
+    """Whether the worker ended between two jobs, as it does when it loses the GPU."""
     went = not ending.reason and ending.status == 0
     return went and index > 0 and batch.header(index).state == protocol.WAITING

@@ -1,4 +1,4 @@
-"""`Waiting`: forks a process ahead of each request, so that no request waits for a fork."""
+"""`PreforkPool` forks a process before each request comes, so no request waits for a fork."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 
-MESSAGE_BYTES = 1 << 16  # as much as one message of such a socket may be
+MESSAGE_BYTES = 1 << 16  # the largest message on such a socket
 DESCRIPTORS = 3
-MOST_FORKS = 5  # that may end before they are given something to do
+MOST_FORKS = 5  # that may end before they get a request
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
-# What a fork does with its request: the message, its descriptors, the id of the warm process.
+# A fork's work on its request: gets the message, its descriptors, the warm process's id.
 Work = Callable[[bytes, list[int], int], None]
 
 
 class PreforkPool:
-    """Hands each request to a fork that was made before the request came.
+    """Gives each request to a fork that was made before the request came.
 
-    A fork inherits nothing of an earlier request. It does `work` once and ends. While it waits it
-    does `rehearse`, which gets the channel that the request will come through. `control` is the
+    A fork inherits no data of an earlier request. It runs `work` once and ends. While it waits,
+    it runs `rehearse`, which gets the channel on which the request will come. `control` is the
     warm process's own connection to the judge, which a fork closes.
     """
 
@@ -38,12 +38,12 @@ class PreforkPool:
         self._ready: tuple[int, socket.socket] | None = None
 
     def prepare(self, without: Sequence[int] = ()) -> None:
-        """Make the next fork, if there is none; it closes the descriptors `without`."""
+        """Make the next fork if there is none; the fork closes the descriptors `without`."""
         if self._ready is None:
             self._ready = self._fork(without)
 
     def hand_over(self, message: bytes, descriptors: Sequence[int]) -> int:
-        """The id of the fork that now works on the request."""
+        """Send the request to the waiting fork; return the fork's process id."""
         for _ in range(MOST_FORKS):
             self.prepare()
             assert self._ready is not None
@@ -53,7 +53,7 @@ class PreforkPool:
                 try:
                     socket.send_fds(requests, [message], list(descriptors))
                     return pid
-                except ConnectionError:  # somebody has ended it while it waited
+                except ConnectionError:  # it was killed while it waited
                     os.waitpid(pid, 0)
         raise OSError("no fork lives long enough to be given its work")
 
@@ -75,5 +75,5 @@ class PreforkPool:
                 message, descriptors, *_ = socket.recv_fds(theirs, MESSAGE_BYTES, DESCRIPTORS)
             if message and os.getppid() == parent:
                 self._work(message, descriptors, parent)
-        finally:  # an error must not let the fork go on as the warm process
+        finally:  # on an error, the fork must not continue as the warm process
             os._exit(1)

@@ -1,9 +1,9 @@
-"""What the judge and its workers have agreed on before any untrusted code runs.
+"""The protocol between the judge and its workers, fixed before any untrusted code runs.
 
-One shared memory per batch holds everything that crosses the line, at places that the judge
+One shared memory per batch contains all data that they exchange, at places that the judge
 chooses: a fixed header per job, the storages of the inputs, one slot for each output, one byte
-per output element for the engine's writer map, and a bounded report. A worker can write
-nonsense there, and no more than that: nothing is unpickled and no size is read from it.
+per output element for the engine's writer map, and a bounded report. A worker can write wrong
+data there, but do no other harm: the judge unpickles nothing and reads no sizes from it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from graders.judge.jail.jail import Device as Device
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
 REPORT_BYTES = 64 * 1024
-# A child that sleeps is ended early (`jail.sleep`). If one has not used up its processor time after
-# this many times its limit by the clock, the machine is overloaded: not the submission's mistake.
+# A child that sleeps is ended early (`jail.sleep`). If a child has CPU time left after this many
+# times its limit in wall time, the machine is overloaded, which is not the submission's fault.
 PATIENCE = 20.0
 
 Status = Literal[
@@ -51,15 +51,15 @@ CLAIMABLE: tuple[Status, ...] = (
     "no-room",
 )
 
-TIMED = "timed"  # a schedule of GPUs: Triton and torch exactly as they are
+TIMED = "timed"  # a schedule for GPUs: unmodified Triton and torch
 
-# What a job's header says of its progress. COMPILING is a part of running, on a GPU.
+# A job's progress, in its header. COMPILING is a part of running, on a GPU.
 WAITING, LOADING, RUNNING, COMPILING, DONE = range(5)
 
-# What a job's header says of the map of stored elements: there is none, it is there, or no launch
-# and no copy was ever given the memory of the result.
+# The state of the map of stored elements, in a job's header: there is none, it is there, or no
+# launch and no copy ever got the memory of the result.
 NO_MAP, MAPPED, NOT_GIVEN = range(3)
-# What the map says of an element; where it does not matter in which round, again is not told.
+# The map's values for an element; STORED_AGAIN is used only if the round matters.
 STORED, NEVER_STORED, STORED_AGAIN = range(3)
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -70,19 +70,19 @@ _DTYPES = {
     if isinstance(dtype, torch.dtype)
 }
 
-STOP = b"stop"  # tells the warm process to end what it compiles ahead
+STOP = b"stop"  # tells the warm process to stop compiling ahead
 
 _HEADER = struct.Struct("=IIIIdd")
 HEADER_BYTES = 64
-LIMITS_BYTES = 1 << 16  # a message that says the limits of a batch: a thousand jobs at least
+LIMITS_BYTES = 1 << 16  # a message with a batch's limits: enough for 1,000 jobs
 
 
 @dataclass(frozen=True)
 class Header:
-    """A job's header: written by the worker, believed by nobody.
+    """A job's header, which the worker writes and the judge does not trust.
 
     `started` is CLOCK_MONOTONIC in seconds, `seconds` the time that the launcher took;
-    `dtype` indexes INTEGERS where the exercise accepts any integer.
+    `dtype` indexes INTEGERS if the exercise accepts any integer.
     """
 
     state: int = WAITING
@@ -104,7 +104,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Region:
-    """`length` bytes from `start`, flush with a guard page; `begin` is its first page.
+    """`length` bytes from `start`, ending at a guard page; `begin` is its first page.
 
     `ranges` are the parts that are copied, relative to `start`: all of it, or, in a storage
     of gigabytes, only what the view touches.
@@ -117,13 +117,13 @@ class Region:
 
     @property
     def end(self) -> int:
-        """First byte of the guard page."""
+        """Return the offset of the guard page."""
         return _up(self.start + self.length, PAGE)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Normally distributed values, which each process draws on the GPU instead of copying them.
+    """Normally distributed values that each process draws on the GPU, so none are copied.
 
     The same seed gives the same values in every process with the same torch and GPU.
     """
@@ -135,9 +135,9 @@ class Draw:
 
 @dataclass(frozen=True)
 class TensorPlace:
-    """A tensor argument: a view, in elements, into the storage that lies in a region.
+    """A tensor argument: a view, in elements, into the storage in a region.
 
-    With `draw` nothing lies there: its values are drawn on the device.
+    With `draw` the region is empty: the values are drawn on the device.
     """
 
     region: Region
@@ -150,12 +150,12 @@ class TensorPlace:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """How to run one job, and where in the shared memory its data lies. No expected value.
+    """How to run one job, and where its data is in shared memory. It has no expected values.
 
-    `steps` and `earlier` say which of the batch's texts are the launch plan's steps for this
-    case, and those that made memory before it; of this the case `needs` some storages. `inputs`
-    are the numbers of the arguments' storages. `keep` are those of storages that outlive the case
-    that made them. `result` is the view that the launcher returned.
+    `steps` and `earlier` index the batch's texts: the launch plan's steps for this case, and the
+    steps that made memory before it. `needs` are the storages of that memory which the case
+    uses. `inputs` are the numbers of the arguments' storages. `keep` are the numbers of storages
+    that outlive the case that made them. `result` is the view that the launcher returned.
     """
 
     filename: str
@@ -176,8 +176,8 @@ class JobPlan:
     traffic: bool
     seconds: float
     memory_bytes: int
-    tf32: bool = True  # what tl.dot does with fp32 on a GPU unless it is told not to
-    programs: bool = False  # say what each program points at
+    tf32: bool = True  # the default of tl.dot for fp32 on a GPU
+    programs: bool = False  # report what each program points at
     timing: dict[str, Any] | None = None  # with the schedule TIMED, see `timing`
 
     def regions(self) -> Iterator[Region]:
@@ -190,7 +190,7 @@ class JobPlan:
 
 @dataclass(frozen=True)
 class JobLimits:
-    """Where a job's header lies, and the seconds that it may take."""
+    """The offset of a job's header, and the seconds that the job may take."""
 
     header: int
     seconds: float
@@ -198,7 +198,7 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended: wait status, the limit that it was killed for, and processor time."""
+    """How a child ended: wait status, the limit that it exceeded, and CPU time."""
 
     status: int
     # "timeout", "batch-timeout", "stalled", "asleep", "memory", "judge-gone", or ""
@@ -206,7 +206,7 @@ class Ending:
     processor_seconds: float = 0.0
 
     def outcome(self) -> tuple[Status, str]:
-        """What that means for the job that did not finish, and the name of the signal."""
+        """Return the outcome of the unfinished job, and the name of the signal."""
         if self.reason in ("timeout", "batch-timeout"):
             return "timeout", ""
         if self.reason == "asleep":
@@ -218,7 +218,7 @@ class Ending:
         number = os.WTERMSIG(self.status)
         if number == signal.SIGXCPU:
             return "timeout", "SIGXCPU"
-        if number == signal.SIGKILL:  # not by us: the kernel was out of memory
+        if number == signal.SIGKILL:  # not from us: the kernel was out of memory
             return "out-of-memory", "SIGKILL"
         name = signal.strsignal(number) or ""
         with contextlib.suppress(ValueError):
@@ -228,12 +228,12 @@ class Ending:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the warm process is told of a batch: its limits, and nothing of its content."""
+    """What the warm process knows of a batch: its limits, but not its content."""
 
     jobs: tuple[JobLimits, ...]
     seconds: float
     memory_bytes: int
-    key: str = ""  # names the submission, whose binaries the child is given
+    key: str = ""  # names the submission, whose binaries the child gets
     next_at_once: bool = False  # another batch follows at once, with the GPU's lock still held
 
     def to_json(self) -> bytes:
@@ -250,8 +250,8 @@ class Limits:
 class BatchPlan:
     """The jobs that one fork runs, one after another. All are of one submission.
 
-    `kernels` are the kernels of its launch plan in JSON, `source` the text that they stand in.
-    `texts` are the steps of the jobs, each once however many jobs share them.
+    `kernels` are the kernels of its launch plan in JSON, `source` the text that contains them.
+    `texts` are the steps of the jobs, without duplicates.
     """
 
     source: str
@@ -265,7 +265,7 @@ class BatchPlan:
 
     @property
     def limits(self) -> Limits:
-        """The part that the warm process may know."""
+        """Return the part that the warm process may know."""
         jobs = tuple(JobLimits(job.header, job.seconds) for job in self.jobs)
         return Limits(jobs, self.seconds, self.memory_bytes, self.key)
 
@@ -283,7 +283,7 @@ class BatchPlan:
 class BuildOrder:
     """An order to compile ahead: the submission's key, how many processes, and their limits.
 
-    `seconds` is by the clock for all processes together, `memory_bytes` for each of them.
+    `seconds` is wall time for all processes together, `memory_bytes` is for each of them.
     """
 
     key: str
@@ -296,13 +296,13 @@ class BuildOrder:
 
     @classmethod
     def in_message(cls, raw: bytes) -> BuildOrder | None:
-        """The order in a message; None if the message is a batch."""
+        """Return the order in a message; None if the message is a batch."""
         order = json.loads(raw).get("build")
         return None if order is None else cls(**order)
 
 
 class Layout:
-    """Hands out places in the shared memory, from the front to the back."""
+    """Allocates places in the shared memory, from the front to the back."""
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
@@ -316,7 +316,7 @@ class Layout:
         return self._reports + REPORT_BYTES * job
 
     def region(self, length: int, ranges: Sequence[tuple[int, int]] | None = None) -> Region:
-        """A place for `length` bytes whose end is as near to a guard page as alignment allows."""
+        """Allocate `length` bytes that end as near to a guard page as alignment allows."""
         begin = self._next
         start = begin + _up(length, PAGE) - _up(length, ALIGNMENT)
         region = Region(begin, start, length, ((0, length),) if ranges is None else tuple(ranges))
@@ -329,22 +329,22 @@ class Layout:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """`float32` for torch.float32."""
+    """Return the dtype's name: `float32` for torch.float32."""
     return str(dtype).removeprefix("torch.")
 
 
 def dtype_of(name: str) -> torch.dtype:
-    """torch.float32 for `float32`."""
+    """Return the dtype with this name: torch.float32 for `float32`."""
     return _DTYPES[name]
 
 
 def elements(shape: Sequence[int]) -> int:
-    """The number of elements of a tensor of that shape."""
+    """Return the number of elements of a tensor of that shape."""
     return torch.Size(shape).numel()
 
 
 def out_bytes(shape: Sequence[int], dtype: str) -> int:
-    """Bytes of an output slot; for any integer, room for the widest."""
+    """Return the bytes of an output slot; for "any-integer", those of the widest dtype."""
     size = 8 if dtype == ANY_INTEGER else dtype_of(dtype).itemsize
     return elements(shape) * size
 

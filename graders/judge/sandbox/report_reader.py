@@ -1,7 +1,7 @@
-"""Read what a worker reports: bounded JSON, validated field by field.
+"""Reads a worker's report, which is bounded JSON, and validates it field by field.
 
-A report can explain a failure; it can never grant a pass, because the judge compares the
-bytes of the output itself. What does not have the agreed form is dropped.
+A report can explain a failure but cannot grant a pass, because the judge itself compares the
+bytes of the output. Malformed fields are dropped.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MOST_BYTES = 2**60
 MOST_OFFSET = 2**63  # of a wrong address: any integer may have been added to a pointer
 MOST_RUNS, MOST_AXES = 16, 8
 MOST_COMPILED = 10_000  # kernels, in one job
-# What is counted for an argument, see `triton_util.interpreter.watchers.traffic`, and in which
-# order the programs load its blocks, see `job_report`.
+# Counts for an argument, see `triton_util.interpreter.watchers.traffic`, and the order in which
+# the programs load its blocks, see `job_report`.
 FIGURES = (
     *("loaded", "stored", "atomic", "distinct_loaded", "distinct_stored"),
     *("lanes", "active_lanes", "sectors", "requests"),
@@ -38,7 +38,7 @@ _CODE = re.compile(r"[a-z][a-z0-9-]{0,40}")
 
 @dataclass(frozen=True)
 class WorkerReport:
-    """What the worker says happened in one job: read with care, and never believed for a grade."""
+    """What the worker reports of one job: validated, but not trusted for a grade."""
 
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
@@ -75,7 +75,7 @@ def parse(raw: bytes) -> WorkerReport:
 
 
 def _ran(value: object) -> Mapping[str, frozenset[int]] | None:
-    """The arms that ran in each launch; None where that is not known."""
+    """Return the arms that ran in each launch; None if unknown."""
     if not isinstance(value, dict):
         return None
     found = {}
@@ -87,7 +87,7 @@ def _ran(value: object) -> Mapping[str, frozenset[int]] | None:
 
 
 def text(value: object, limit: int) -> str:
-    """A string without control, formatting or unpaired characters, at most `limit` long."""
+    """Return a string without control, format and surrogate characters, cut to `limit`."""
     if not isinstance(value, str):
         return ""
     kept = (c for c in value[:limit] if c in "\n\t" or unicodedata.category(c)[0] != "C")
@@ -117,7 +117,7 @@ def _fault(value: object) -> Fault | None:
 
 
 def _outside(value: object) -> Outside | None:
-    """Where lanes left a tensor; None where any number is missing."""
+    """Return where lanes left a tensor; None if any number is missing."""
     if not isinstance(value, dict):
         return None
     shape = _numbers(value.get("shape"), 0)
@@ -131,7 +131,7 @@ def _outside(value: object) -> Outside | None:
 
 
 def line(value: object) -> int | None:
-    """The number of a line, from 1; None for anything else."""
+    """Return a line number, from 1; None for anything else."""
     return value if type(value) is int and 0 < value <= MAX_LINE else None
 
 
@@ -153,12 +153,12 @@ def _launch(value: object) -> LaunchFacts | None:
 
 
 def _whole(value: object, most: int) -> int | None:
-    """A whole number from 0 to `most`; None for anything else, truth values among it."""
+    """Return an integer from 0 to `most`; None for anything else, also for a bool."""
     return value if type(value) is int and 0 <= value <= most else None
 
 
 def _aim(value: object) -> Aim | None:
-    """Where the stores to the result were aimed at: whole numbers of a sensible size."""
+    """Return where the stores to the result were aimed; None if a number is out of range."""
     if not isinstance(value, dict):
         return None
     firsts = value.get("firsts")
@@ -180,7 +180,7 @@ def _aim(value: object) -> Aim | None:
 
 
 def _pointed(value: object) -> AccessMap | None:
-    """What the programs pointed at; None where any part of it is not as agreed."""
+    """Return what the programs pointed at; None if any part is malformed."""
     if not isinstance(value, dict) or value.get("operation") not in ("load", "store"):
         return None
     shape, block = _numbers(value.get("shape"), 0), _numbers(value.get("block"), 0)
@@ -221,7 +221,7 @@ def _row(value: object) -> ProgramRow | None:
 
 
 def _runs(value: object) -> Runs | None:
-    """Pairs of whole numbers, each from a first one to one that is not smaller."""
+    """Return pairs of integers (first, last), with first <= last."""
     if not isinstance(value, list) or len(value) > MOST_RUNS:
         return None
     pairs = [_numbers(pair) for pair in value]
@@ -232,7 +232,7 @@ def _runs(value: object) -> Runs | None:
 def _numbers(
     value: object, least: int = -MOST_BYTES, most: int = MOST_BYTES
 ) -> tuple[int, ...] | None:
-    """At most eight whole numbers from `least` to `most`; None for anything else."""
+    """Return at most eight integers from `least` to `most`; None for anything else."""
     if not isinstance(value, list) or len(value) > MOST_AXES:
         return None
     read = tuple(n for n in value if type(n) is int and least <= n <= most)
@@ -240,7 +240,7 @@ def _numbers(
 
 
 def _steps(value: object) -> tuple[int | None, ...] | None:
-    """The same, with None where there is no number."""
+    """Return the same as `_numbers`, where single entries may be None."""
     if not isinstance(value, list) or len(value) > MOST_AXES:
         return None
     known = _numbers([0 if step is None else step for step in value])
@@ -250,18 +250,18 @@ def _steps(value: object) -> tuple[int | None, ...] | None:
 
 
 def _scalars(value: dict[str, Any]) -> dict[str, Any]:
-    """The entries whose value is a finite number, a truth value, None or a short string."""
+    """Return the entries whose value is a finite number, a bool, None or a short string."""
     kept: dict[str, Any] = {}
     for name, item in list(value.items())[:MAX_ITEMS]:
         if isinstance(item, str):
             kept[text(name, MAX_NAME)] = text(item, MAX_NAME)
         elif item is None or (isinstance(item, int | float) and abs(item) <= MOST_NUMBER):
-            kept[text(name, MAX_NAME)] = item  # NaN is not less than anything
+            kept[text(name, MAX_NAME)] = item  # NaN compares false
     return kept
 
 
 def _traffic(value: object) -> Mapping[str, Mapping[str, int]] | None:
-    """Figures by argument, every one of them there; None where one is no figure."""
+    """Return the figures by argument; None if one is missing or not a number."""
     if not isinstance(value, dict):
         return None
     found: dict[str, Mapping[str, int]] = {}

@@ -1,6 +1,6 @@
-"""Runs one batch of jobs in a forked, jailed process. Everything in here is untrusted.
+"""Runs one batch of jobs in a forked, jailed process, which the judge does not trust.
 
-Whatever the submission does to this process, all that leaves it is bytes in the shared memory.
+Whatever the submission does to this process, the only output is bytes in the shared memory.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
 
 
 class Reporter:
-    """Writes headers and reports into the shared memory, those of the job that has begun."""
+    """Writes the header and the report of the current job into the shared memory."""
 
     def __init__(self, shared: mmap.mmap, compiled: CompiledHere | None = None) -> None:
         self._shared = shared
         self._compiled = compiled
 
     def begin(self, job: JobPlan) -> None:
-        """From here on it is about this job, which is loading."""
+        """Begin a job, which is loading; later calls are about this job."""
         self._job = job
         self.start(protocol.LOADING)
 
     def start(self, state: int) -> None:
-        """The time of this part of the job counts from here."""
+        """Begin a part of the job, and start its time."""
         self.started = time.monotonic()
         self.state(state)
 
@@ -49,13 +49,13 @@ class Reporter:
         self._write(Header(state=state, started=self.started))
 
     def compiling(self, what: str, line: int) -> None:
-        """Say so, and what it was should no more be heard of it."""
+        """Record what is being compiled, in case the process dies."""
         found = {"code": "compile-timeout", "message": f"It was at {what}.", "line": line}
         self._report(job_report.encode({"error": found}, protocol.REPORT_BYTES - 1))
         self.state(protocol.COMPILING)
 
     def done(self, status: Status, report: dict[str, Any], dtype: int = 0, stored: int = 0) -> None:
-        """The job is done; its report says how many kernels were compiled in it, too."""
+        """End the job; its report also says how many kernels were compiled in it."""
         if self._compiled is not None:
             report["compiled"] = self._compiled.taken()
         self._report(job_report.encode(report, protocol.REPORT_BYTES - 1))
@@ -64,7 +64,7 @@ class Reporter:
         self._write(Header(protocol.DONE, code, dtype, stored, self.started, seconds))
 
     def _report(self, raw: bytes) -> None:
-        raw += b"\0"  # behind it may be the rest of a longer one
+        raw += b"\0"  # the rest of a longer report may follow it
         self._shared[self._job.report : self._job.report + len(raw)] = raw
 
     def _write(self, header: Header) -> None:
@@ -73,7 +73,7 @@ class Reporter:
 
 
 class DiscardedText(io.TextIOBase):
-    """Takes what is printed and keeps none of it."""
+    """A stream that discards what is printed."""
 
     def writable(self) -> bool:
         return True
@@ -83,7 +83,7 @@ class DiscardedText(io.TextIOBase):
 
 
 def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
-    """Run the jobs of the plan in order; the process is in its jail already."""
+    """Run the jobs of the plan in order; the process is already in its jail."""
     sys.stdout = sys.stderr = DiscardedText()
     timed = plan.jobs[0].schedule == protocol.TIMED
     if not timed:
@@ -110,7 +110,7 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
 
 
 def guard(plan: BatchPlan, shared: mmap.mmap) -> None:
-    """Make the page behind every region unreachable: a stray write past its end stops there."""
+    """Protect the page after every region, so that a write past the region's end faults."""
     libc = ctypes.CDLL(None, use_errno=True)
     base = ctypes.addressof(ctypes.c_char.from_buffer(shared))
     for job in plan.jobs:
@@ -119,10 +119,10 @@ def guard(plan: BatchPlan, shared: mmap.mmap) -> None:
 
 
 def _poison_new_tensors() -> None:
-    """torch.empty and friends give NaN or the extreme integer, so that forgotten stores show.
+    """Make torch.empty and similar return NaN or extreme integers, so forgotten stores show.
 
-    This is torch's own switch; the other things that it does are turned into warnings,
-    and those are of no interest here.
+    This uses torch's deterministic mode. Its other effects are set to warnings, which are
+    ignored here.
     """
     warnings.simplefilter("ignore")
     torch.set_deterministic_debug_mode("warn")
@@ -132,7 +132,7 @@ def _poison_new_tensors() -> None:
 def _run_job(
     job: JobPlan, texts: Sequence[str], replay: Replay, memory: Memory, reporter: Reporter
 ) -> bool:
-    """Run one job and report it. False where the process is of no use after it."""
+    """Run one job and report it. Return False if the process cannot run another job."""
     report: dict[str, Any] = {}
     dtype = stored = 0
     status: Status = "returned"
@@ -156,7 +156,7 @@ def _run_job(
             finally:
                 report |= job_report.launches(run, job)
                 report["ran"] = {alike: sorted(arms) for alike, arms in replay.ran.items()}
-        # Behind the engine, which would look at every operation of torch.
+        # After the engine has ended, because it would check every torch operation.
         view = ref_of(job.result)
         assert view is not None, "the judge sends no job without a result"
         dtype = memory.store(job, replay.tensor(view))
@@ -181,7 +181,7 @@ def _run_job(
 
 
 class _Timed:
-    """The plan of a job, performed again and again. See `timing.TimedPlan`."""
+    """A job's plan, executed many times. See `timing.TimedPlan`."""
 
     def __init__(self, job: JobPlan, texts: Sequence[str], replay: Replay) -> None:
         self.replay = replay
@@ -212,7 +212,7 @@ class _Timed:
 def _timed(
     job: JobPlan, texts: Sequence[str], replay: Replay, storages: dict[int, torch.Tensor]
 ) -> torch.Tensor:
-    """The times of a plan, or its last output after many calls."""
+    """Return the times of a plan, or its last output after many calls."""
     drawable = [
         (number, arg)
         for number, arg in zip(job.inputs, job.args, strict=True)

@@ -1,7 +1,7 @@
-"""The warm process's loop: fork a child for each batch, watch it, end it, report how it ended.
+"""The warm process's loop: forks a child for each batch, watches it and reports how it ended.
 
-`zygote` starts it. Only the child reads what the batch is about, from a descriptor. So nothing of
-one submission stays in the memory that the next child inherits.
+`zygote` starts it. Only the child reads the batch's content, from a descriptor. So the next child
+inherits no data of an earlier submission.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ from graders.judge.sandbox.ahead_compilers import AheadCompilers
 from graders.judge.sandbox.prefork_pool import PreforkPool
 from graders.judge.sandbox.protocol import BatchPlan, BuildOrder, Ending, Header, Limits
 
-# A GPU's context takes time and memory before the first launch, and Triton's compiler more.
+# Before the first launch, a GPU's context takes time and memory; Triton's compiler takes more.
 GPU_START_SECONDS = 30.0
 GPU_MEMORY_BYTES = 4 << 30
-TICK_SECONDS = 0.025  # how often time and memory are looked at
-LOCK_TICK_SECONDS = 0.01  # how often a waiting fork asks for the GPU's lock
-WAITING_CPU_SECONDS = 600.0  # processor time of a fork until its request sets the limit
+TICK_SECONDS = 0.025  # how often time and memory are checked
+LOCK_TICK_SECONDS = 0.01  # how often a waiting fork tries to take the GPU's lock
+WAITING_CPU_SECONDS = 600.0  # CPU time of a fork until its request sets the limit
 _DESCRIPTORS = 2  # request and shared memory
 
 
 @dataclass(frozen=True)
 class _Allowance:
-    """A time limit of a job or a batch that runs in the process `pid` since `started`."""
+    """The time limit of a job or a batch that has run in the process `pid` since `started`."""
 
     pid: int
     seconds: float
     started: float  # of the monotonic clock
-    processor_before: float  # processor time that the process had used then
+    processor_before: float  # CPU time that the process had used then
 
     def left(self, now: float, by_clock: bool) -> Literal["some", "none", "stalled"]:
-        """Whether time is left, by the clock or else of the processor.
+        """Return whether time is left: wall time with `by_clock`, else CPU time.
 
-        "stalled": in a long wait the machine has given the process too little of the processor.
+        "stalled": after a long wait, the machine has given the process too little CPU time.
         """
         passed = now - self.started
         if passed <= self.seconds:
@@ -94,7 +94,7 @@ class WarmProcess:
         self._forks = PreforkPool(self._work, self._control, rehearse)
         threads = len(os.listdir("/proc/self/task"))
         gc.collect()
-        gc.freeze()  # what is there now is shared with every child: do not touch it again
+        gc.freeze()  # children share these pages: the collector must not touch them
         message = {"ready": True, "threads": threads, **asdict(found)}
         self._control.send(json.dumps(message).encode())
 
@@ -113,7 +113,7 @@ class WarmProcess:
         self._builders = AheadCompilers(inside, self._scratch, kept, self._control)
 
     def serve(self) -> None:
-        """Answer batches until the judge is gone, and clean up for it: it may have been killed."""
+        """Answer batches until the judge is gone; then clean up, as it may have been killed."""
         try:
             with contextlib.suppress(ConnectionError):
                 self._serve()
@@ -128,7 +128,7 @@ class WarmProcess:
             )
             if not message:
                 return
-            if message == protocol.STOP:  # what it was to stop has ended by itself
+            if message == protocol.STOP:  # the build that it was to stop has already ended
                 continue
             try:
                 answer = self._answer(message, descriptors)
@@ -156,12 +156,12 @@ class WarmProcess:
         return ending
 
     def _work(self, _message: bytes, descriptors: list[int], parent: int) -> None:
-        """What a fork does with a request: read it, enter the jail, run its jobs."""
+        """In a fork: read the request, enter the jail, run the jobs."""
         request, memory = descriptors
         plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
         run_task.guard(plan, shared)
-        if self.device == "cuda":  # it has been in its jail since before the request came
+        if self.device == "cuda":  # it entered its jail before the request came
             for descriptor in descriptors:
                 os.close(descriptor)
             self._jail.seal(plan.seconds)
@@ -172,11 +172,11 @@ class WarmProcess:
         os._exit(0)
 
     def _wake_gpu(self, channel: socket.socket) -> None:
-        """What a fork for a GPU does while it waits: enter the jail, and start the device.
+        """In a fork that waits for a GPU request: enter the jail, and start the device.
 
-        Starting the device would disturb a process that is timing. So the fork first takes the
-        GPU's lock. It needs no lock where the judge holds it already and has a request for this
-        fork, or has said that one follows at once.
+        Starting the device would disturb a process that is timing, so the fork first takes the
+        GPU's lock. It needs no lock if the judge already holds it: if a request for this fork
+        has come, or the judge has said that one follows at once.
         """
         parent = os.getppid()
         lock = None
@@ -187,13 +187,13 @@ class WarmProcess:
         _be_silent()
         kept = [channel.fileno(), *([] if lock is None else [lock])]
         self._jail.settle(WAITING_CPU_SECONDS, 0, parent, keep=kept)
-        with contextlib.suppress(Exception):  # the first job will meet the error, and report it
+        with contextlib.suppress(Exception):  # the first job will run into the error, and report it
             job_tensors_gpu.start_device()
         if lock is not None:
             os.close(lock)
 
     def _clear_scratch(self) -> None:
-        """Empty the scratch directory, and give it to the next child's user."""
+        """Empty the scratch directory, and make the next child's user its owner."""
         if self._scratch is None:
             return
         for entry in self._scratch.iterdir():
@@ -206,7 +206,7 @@ class WarmProcess:
 
 
 class _Watch:
-    """Waits for one child. Ends it and its descendants if it is over a limit."""
+    """Waits for one child. Ends it and its descendants if it exceeds a limit."""
 
     def __init__(
         self,
@@ -251,10 +251,10 @@ class _Watch:
         return Ending(status, reason, processor_seconds)
 
     def _end(self) -> tuple[int, float]:
-        """Kill what is left of the child's process group, then reap the child.
+        """Kill the rest of the child's process group, then reap the child.
 
-        Until it is reaped no other process can get its id, hence the order. Return its wait
-        status and its processor time.
+        The order matters: until the child is reaped, no other process can get its id. Return its
+        wait status and its CPU time.
         """
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
@@ -275,7 +275,7 @@ class _Watch:
 
     def _over_time(self, now: float) -> str:
         batch = self._batch_time.left(now, by_clock=self._on_gpu)
-        # A job that waits for a GPU uses no processor time, so it is clocked.
+        # A job that waits for a GPU uses no CPU time, so its limit is wall time.
         job = self._job_time.left(now, by_clock=self._on_gpu and not self._compiling)
         if "stalled" in (batch, job):
             return "stalled"
@@ -284,11 +284,11 @@ class _Watch:
         return "timeout" if job == "none" else ""
 
     def _follow(self, now: float) -> None:
-        """Follow the child's own headers, to know which job runs and since when.
+        """Read the child's headers, to know which job runs and since when.
 
-        A job's time starts when the job before it is done, and that of the first when it runs.
-        It starts anew when compiling begins and when it ends. A child that lies in its headers
-        can gain no more than the time that the batch has left.
+        A job's time starts when the previous job is done; the first job's starts when it runs.
+        It restarts when compiling begins and when compiling ends. A child that writes false
+        headers can gain at most the time that the batch has left.
         """
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
@@ -302,7 +302,7 @@ class _Watch:
             self._begin(now)
 
     def _begin(self, started: float) -> None:
-        """The time of the current job counts from `started` on."""
+        """Start the time of the current job at `started`."""
         self._job_time = self._allowance(self._limits.jobs[self._job].seconds, started)
 
     def _allowance(self, seconds: float, started: float) -> _Allowance:
@@ -313,13 +313,13 @@ class _Watch:
         return Header.unpack(os.pread(self._memory, protocol.HEADER_BYTES, place)).state
 
     def _bytes_used(self) -> int:
-        """What the child has added to the shared memory, and its own resident memory."""
+        """Return the child's memory: what it added to shared memory, and resident memory."""
         shared = (os.fstat(self._memory).st_blocks - self._blocks) * 512
         return shared + max(0, jail.resident_bytes(self._pid) - self._baseline)
 
 
 def _nothing(_channel: socket.socket) -> None:
-    """A fork for the processor has nothing to do while it waits."""
+    """Do nothing: a fork for the CPU has no work while it waits."""
 
 
 def _be_silent() -> None:
@@ -330,7 +330,7 @@ def _be_silent() -> None:
 
 
 def _warm_up() -> None:
-    """Run a kernel once: what that imports and caches, every fork inherits."""
+    """Run a kernel once, so that every fork inherits what that imports and caches."""
     name = "<warm-up>"
     x, out = ({"tensor": [n, "float32", [11], [1], 0]} for n in range(2))
     text = steps_to_text([Allocate(1, "float32", 11, 1), Launch(0, [2], (x, out, 11, 8), {}, 1)])
@@ -351,13 +351,13 @@ def _warm_up() -> None:
 
 
 def _forget_the_judge(root: str) -> None:
-    """Leave a submission no way to import the judge's own package.
+    """Make it impossible for a submission to import the judge's own package.
 
-    Landlock closes its files; this is for machines without Landlock. Modules that this process
+    Landlock denies its files; this is for machines without Landlock. Modules that this process
     still uses stay alive, because they refer to each other.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == "graders"]:
         del sys.modules[name]
-    if Path(root).name not in jail.PACKAGE_DIRECTORIES:  # it holds torch and triton, too
+    if Path(root).name not in jail.PACKAGE_DIRECTORIES:  # it contains torch and triton, too
         sys.path[:] = [path for path in sys.path if path != root]
         sys.path_importer_cache.pop(root, None)

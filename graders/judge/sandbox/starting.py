@@ -1,7 +1,7 @@
-"""How the judge's warm processes start: what each needs, and the message where one does not.
+"""Starts the judge's warm processes, and writes the message if one does not start.
 
-Nothing here imports torch. So a command can start the processes with `ahead` while it imports
-torch itself; `Workers` and `CompileWorker` then take what has been started.
+This module does not import torch. So a command can start the processes with `ahead` while it
+imports torch itself; `Workers` and `CompileWorker` then take the started processes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from graders.judge.jail.jail import Device
 from graders.judge.sandbox import folders, gpu_lock
 
 COMPILER = "graders.judge.compiling.worker"  # the main module of that process
-USUAL_CAPABILITY = 90  # of a GPU, where nobody says which it is: sm_90
+USUAL_CAPABILITY = 90  # of a GPU that is not named: sm_90
 _ROOT = Path(__file__).resolve().parents[3]
 _ZYGOTE = "graders/judge/sandbox/zygote.py"
 _MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
-# OMP_THREAD_LIMIT: libgomp ends the process when it is refused a thread that it counts on.
+# OMP_THREAD_LIMIT: libgomp ends the process if it cannot start a thread that it expects.
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OMP_THREAD_LIMIT",
@@ -43,9 +43,9 @@ _MENDS = {
 
 @dataclass
 class Started:
-    """A warm process, and what the judge holds of it.
+    """A warm process, and the judge's handles of it.
 
-    `errors` is a descriptor of what it writes on stderr, -1 where nobody keeps that.
+    `errors` is a descriptor of its stderr, -1 if stderr is not stored.
     """
 
     process: subprocess.Popen[bytes]
@@ -54,7 +54,7 @@ class Started:
     errors: int = -1
 
     def end(self) -> None:
-        """End a process that nobody has taken."""
+        """End a process that was not taken."""
         self.control.close()
         self.process.kill()
         self.process.wait()
@@ -63,15 +63,15 @@ class Started:
             os.close(self.errors)
 
 
-_waiting: dict[Hashable, Started] = {}  # processes that were started and not taken yet
+_waiting: dict[Hashable, Started] = {}  # processes that are started but not taken yet
 
 
 @contextlib.contextmanager
 def ahead(gpu: bool) -> Iterator[None]:
-    """Start the processes that a judge will ask for: those of a GPU too, where there is one.
+    """Start the processes that a judge will need, with `gpu` also those for a GPU.
 
-    They go on by themselves. What does not start here starts, and says why not, when it is asked
-    for. Processes that nobody has taken end with the `with` block.
+    They start in the background. If one fails here, it is started again when it is needed, and
+    then the error is reported. Processes that were not taken end with the `with` block.
     """
     with contextlib.suppress(OSError):
         _waiting[_key("cpu", USUAL_CAPABILITY, ())] = _worker("cpu", USUAL_CAPABILITY, ())
@@ -87,13 +87,13 @@ def ahead(gpu: bool) -> Iterator[None]:
 
 
 def worker(device: Device, capability: int, without: Collection[str]) -> Started:
-    """The process that runs jobs; see `Workers` for its settings. Raises OSError."""
+    """Return the process that runs jobs; see `Workers` for its settings. Raises OSError."""
     there = _waiting.pop(_key(device, capability, without), None)
     return there or _worker(device, capability, without)
 
 
 def compiler(module: str = COMPILER) -> Started:
-    """The process that captures launchers and compiles kernels. Raises OSError."""
+    """Return the process that captures launchers and compiles kernels. Raises OSError."""
     return _waiting.pop(module, None) or _compiler(module)
 
 
@@ -116,7 +116,7 @@ def _worker(device: Device, capability: int, without: Collection[str]) -> Starte
                 stderr=errors,
                 env=worker_environment(device, directory),
                 cwd="/",
-                start_new_session=True,  # Ctrl-C is for the judge; this ends when it does
+                start_new_session=True,  # Ctrl-C is for the judge only; this ends with it
             )
     except BaseException:
         control.close()
@@ -132,7 +132,7 @@ def _config(
     directory.chmod(0o755)
     scratch = directory / "scratch"
     scratch.mkdir(mode=0o700)
-    # Anybody may read the secret and write beside it: only the jail stands in between.
+    # Any user may read the secret and write beside it: only the jail protects it.
     secret = directory / "probe" / "secret"
     secret.parent.mkdir()
     secret.parent.chmod(0o1777)
@@ -174,9 +174,9 @@ def _compiler(module: str) -> Started:
 
 
 def _capability_of_driver() -> int | None:
-    """The compute capability of the first GPU, 90 for sm_90, asked without torch.
+    """Return the compute capability of the first GPU, 90 for sm_90, without torch.
 
-    None where there is no GPU, or no driver.
+    None if there is no GPU, or no driver.
     """
     try:
         driver = ctypes.CDLL("libcuda.so.1")
@@ -191,35 +191,35 @@ def _capability_of_driver() -> int | None:
     return None if any(answers) else 10 * found[0].value + found[1].value
 
 
-# No more than this: a submission's launcher runs there, and an environment may hold passwords.
+# Only these: a submission's launcher runs there, and an environment may contain passwords.
 _PASSED_TO_COMPILER = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
 
 
 def compiler_environment(cache: str) -> dict[str, str]:
-    """The compiler's environment: no interpreter, no GPU, nothing left in the user's cache."""
+    """Return the compiler's environment: no interpreter, no GPU, no files in the user's cache."""
     kept = {name: os.environ[name] for name in _PASSED_TO_COMPILER if name in os.environ}
     kept |= {
         "TRITON_CACHE_DIR": cache,
-        "TRITON_DEFAULT_FP_FUSION": "1",  # said explicitly: 3.10 will change its default
+        "TRITON_DEFAULT_FP_FUSION": "1",  # set explicitly: 3.10 will change its default
         "CUDA_VISIBLE_DEVICES": "",
         "OMP_NUM_THREADS": "1",
-        # Huge pages make the fork, which copies the map of all memory, markedly shorter.
+        # Huge pages make forking much faster, because a fork copies the page tables.
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         "PYTHONDONTWRITEBYTECODE": "1",
-        # Else some torch makes a folder that is named after the user, whom a sandbox need not know.
+        # Otherwise some versions of torch make a folder named after the user.
         "TORCHINDUCTOR_CACHE_DIR": cache,
     }
     return kept
 
 
 def worker_environment(device: Device, directory: Path) -> dict[str, str]:
-    """The variables that a warm process needs, and no others.
+    """Return only the variables that a warm process needs.
 
-    The instructor's own environment may hold keys and passwords.
+    The instructor's own environment may contain keys and passwords.
     """
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment |= dict.fromkeys(_ONE_THREAD, "1")
-    # Huge pages make the fork, which copies the map of all memory, markedly shorter.
+    # Huge pages make forking much faster, because a fork copies the page tables.
     environment |= {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
     environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin:/sbin", "HOME": "/nonexistent"}
     if device == "cpu":
@@ -229,13 +229,13 @@ def worker_environment(device: Device, directory: Path) -> dict[str, str]:
         environment |= {"PATH": os.environ.get("PATH", environment["PATH"])}
         environment |= {"TRITON_CACHE_DIR": scratch, "TMPDIR": scratch, "HOME": scratch}
         environment |= {"TORCHINDUCTOR_CACHE_DIR": scratch}
-        # The driver would read that cache in a fork which may be given another submission.
+        # A fork with another submission would read that cache through the driver.
         environment |= {"CUDA_CACHE_DISABLE": "1"}
     return environment
 
 
 def idle_processors() -> int:
-    """How many of the processors that this process may use are idle now; at least 1."""
+    """Return how many of this process's CPUs are idle now; at least 1."""
     mine = len(os.sched_getaffinity(0))
     try:
         running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
@@ -245,16 +245,16 @@ def idle_processors() -> int:
 
 
 def last_line(errors: int) -> str:
-    """The last line of a process's error output, which says why it ended.
+    """Return the last line of a process's stderr, which says why it ended.
 
-    `errors` is a descriptor of the file that holds the output.
+    `errors` is a descriptor of the file with the output.
     """
     lines = os.pread(errors, 1 << 20, 0).decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "it ended without a word"
 
 
 def broken(error: str) -> str:
-    """Say why a warm process does not start, and what to do about it."""
+    """Return why a warm process does not start, and what to do about it."""
     mend = next((words for sign, words in _MENDS.items() if sign in error), "")
     advice = mend or "`tilewise doctor` shows what works here"
     return f"the sandbox's warm process does not start: {error}; {advice}"

@@ -1,4 +1,4 @@
-"""Workers whose jobs are clocked from outside, by the judge, while they run."""
+"""Workers whose running jobs are timed from outside, by the judge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POLL_SECONDS = 0.0005
 
 
 class WatchedWorkers(Workers):
-    """Workers for a GPU, which can also say how long each job took by the judge's own clock."""
+    """Workers for a GPU that also measure each job's time with the judge's own clock."""
 
     def __init__(self, device: Device = "cuda", capability: int = 90) -> None:
         super().__init__(device, capability=capability)
@@ -25,10 +25,10 @@ class WatchedWorkers(Workers):
     def clocked(
         self, jobs: Sequence[Job], **options: Any
     ) -> tuple[list[Outcome], dict[int, float]]:
-        """Run jobs of one source; for each the seconds from its arguments to its stored result.
+        """Run jobs of one source; return each one's seconds from arguments to stored result.
 
-        What has no entry did not come to an end. A job's progress is what its process says of
-        it; the clock is ours.
+        A job without an entry did not finish. Its process reports its progress; the clock is
+        the judge's.
         """
         self._windows = {}
         try:

@@ -1,4 +1,4 @@
-"""Jobs for a worker and their outcomes, as the judge sees them."""
+"""Jobs for a worker and their outcomes, in the judge process."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ NO_STEPS = "[]"
 
 @dataclass(frozen=True)
 class Work:
-    """What a job does: the kernels of a submission, and the steps of its plan for one case.
+    """The work of a job: a submission's kernels, and the steps of its plan for one case.
 
-    `steps` are a text from `plan.steps`; so are `earlier`, which made the memory of the module and
-    of earlier cases. Of this memory the case `needs` some storages. Jobs share these texts.
+    `steps` is a text from `plan.steps`. So is `earlier`: the steps that made the memory of the
+    module and of earlier cases. `needs` are the storages of that memory which the case uses.
+    Jobs share these texts.
     """
 
     source: str
@@ -39,13 +40,13 @@ class Work:
 
     @cached_property
     def key(self) -> str:
-        """A digest of source and kernels: equal keys share the binaries compiled ahead."""
+        """Return a digest of source and kernels: equal keys share the binaries compiled ahead."""
         text = json.dumps([self.source, self.filename, list(self.kernels)])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def submission(self) -> tuple[str, int]:
-        """Identifies the submission: only jobs of one submission share a process."""
+        """Return an identifier of the submission: only its own jobs share a process."""
         return self.source, id(self.kernels)
 
 
@@ -53,7 +54,7 @@ class Work:
 class Drawn:
     """A tensor argument whose values the worker draws on its GPU, from a normal distribution.
 
-    It is described by the layout of the view and the length of its storage, in elements.
+    Its fields are the layout of the view and the length of its storage, in elements.
     """
 
     shape: tuple[int, ...]
@@ -64,7 +65,7 @@ class Drawn:
     draw: Draw
 
     def place(self, region: Region) -> TensorPlace:
-        """The description that goes to a worker."""
+        """Return the description for a worker."""
         name = protocol.dtype_name(self.dtype)
         return TensorPlace(region, name, self.shape, self.strides, self.offset, self.draw)
 
@@ -73,9 +74,9 @@ class Drawn:
 class Job:
     """One case of a launch plan. `args` are CPU tensors (any view), Drawn ones, and scalars.
 
-    `out_dtype` is the dtype of the result, or "any-integer". `seconds` limits processor time, or
-    wall time on a GPU. `memory_bytes` is what the worker may allocate beyond what it starts with.
-    The other fields are those of `protocol.JobPlan`.
+    `out_dtype` is the dtype of the result, or "any-integer". `seconds` limits CPU time, or wall
+    time on a GPU. `memory_bytes` is what the worker may allocate in addition to what it starts
+    with. The other fields are those of `protocol.JobPlan`.
     """
 
     work: Work
@@ -94,18 +95,17 @@ class Job:
 class Outcome:
     """How one job ended. Only `output` decides a grade; the rest explains it.
 
-    `output` and `never_stored` are the judge's own copies, present where `status` is "returned".
-    `again` is true where a program stored in a later round of a loop; it is known of jobs that say
-    what `programs` point at.
-    `ran` is None where the process did not say it.
-    Where it is "wrong-return", `returned` says in words what came back.
+    `output` and `never_stored` are the judge's own copies, present if `status` is "returned".
+    `again` is true where a program stored in a later round of a loop; it is known only for jobs
+    with `programs`. `ran` is None if the process did not report it. For the status
+    "wrong-return", `returned` says in words what came back.
     """
 
     status: Status
     output: torch.Tensor | None = None
     never_stored: torch.Tensor | None = None
     again: torch.Tensor | None = None
-    given: bool = True  # False: no launch was ever given the memory of the result
+    given: bool = True  # False: no launch ever got the memory of the result
     inputs_changed: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()

@@ -1,10 +1,10 @@
-"""Main of the warm process: imports once, forks one jailed child per batch, watches over it.
+"""Main of the warm process: imports once, forks a jailed child per batch, and watches it.
 
-It holds no secret: nothing that knows a reference, a hidden case or a solution is imported
-here. It executes no submission either; only its children do, and it reads nothing of what they
-write but the headers that say how far they are, to apply the time limit.
+It contains no secrets: it imports no module with a reference, a hidden case or a solution. Only
+its children execute submissions. It reads only their headers, which report their progress, to
+apply the time limits.
 
-Started by `pool` as a script with a JSON configuration:
+`pool` starts it as a script with a JSON configuration:
 `{"socket": fd, "root": path, "paths": [...], "device": "cpu", "capability": 90, "lock": path,
 "without": [...], "directory": path, "secret": path, "scratch": path or null}`.
 """
@@ -32,15 +32,15 @@ def main() -> None:
     try:
         serve = _import_all(config["device"])
         warm_process = serve.WarmProcess(config)
-    except Exception as error:  # whatever it is, the judge must hear of it in one line
+    except Exception as error:  # report any error to the judge in one line
         _give_up(config["socket"], error)
         return
     warm_process.serve()
-    os._exit(0)  # nothing is left to be done, and to take torch apart takes Python a second
+    os._exit(0)  # nothing is left to do, and unloading torch takes a second
 
 
 def _import_all(device: str) -> types.ModuleType:
-    """Import everything that a submission may need, and hide what is not for it."""
+    """Import everything that a submission may need, and hide the rest."""
     import torch
 
     from graders.judge.jail import imports

@@ -1,1 +1,1 @@
-"""How fast a right submission is, beside the model solution and the limits of the hardware."""
+"""How fast a correct submission is, compared with the model solution and the hardware's limits."""

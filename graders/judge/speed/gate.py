@@ -1,10 +1,10 @@
-"""The speed of a right submission, as a share of the model solution's on the same GPU.
+"""The speed of a correct submission, as a share of the model solution's on the same GPU.
 
-Both plans are timed in the sandbox by the same code (`plan.timing`), each in a process of its
-own, one after the other, with nobody else of ours on the GPU. What the submission's process
-reports is held against what it cannot change: the judge's own clock around bursts of calls, the
-judge's own reference for the outputs of timed calls, and the time that the hardware needs at
-least.
+The same code (`plan.timing`) times both plans in the sandbox, each in a process of its own, one
+after the other; no other process of ours uses the GPU meanwhile. The judge checks the reports of
+the submission's process against what the submission cannot change: the judge's own clock around
+bursts of calls, the judge's own reference for the outputs of timed calls, and the least time that
+the hardware needs.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from graders.judge.submission.loading import Submission, load
 from triton_util.bench import find_gpu, floor_of, limit_of, median_interval
 
 ROUNDS = 40
-ROUNDS_SECONDS = 1.5  # after which no more rounds begin, but for the last two
+ROUNDS_SECONDS = 1.5  # after this no more rounds begin, except the last two
 BURST_SECONDS = 0.15  # how long a burst takes at the limit
 FEWEST_CALLS, MOST_CALLS = 20, 20_000
-# After these a job is stopped: a class waits for the GPU, and no bar is near for who needs so long.
+# After these a job is stopped: a class waits for the GPU, and so slow a kernel reaches no bar.
 JOB_SECONDS, BURST_JOB_SECONDS = 15.0, 4.0
 MEMORY_BYTES = 8 << 30
-# A copy of constant size is timed in both runs. By more than this share its time may not differ:
-# five times what one solution, timed twice, differs by on an H200 (benchmarks/timing.py).
+# A copy of constant size is timed in both runs. Its time may differ by at most this share, five
+# times the difference between two timings of one solution on an H200 (benchmarks/timing.py).
 STEADY = 0.05
 # A call may take this many times as long by the judge's clock as the worker reports. Without the
 # flushes of the rounds it is faster, and a GPU that is busy for longer may lower its clocks.
 CLOCKS = 1.5
-DRIVER = Path("/proc/driver/nvidia/version")  # says which one there is
-MANY_TIMES = 0.1  # share below which the time is told as a multiple
+DRIVER = Path("/proc/driver/nvidia/version")  # names the driver's version
+MANY_TIMES = 0.1  # share below which the time is stated as a multiple
 SLOW = 0.9  # share of the model solution's speed below which a reason is given
 WIDEST_LOAD = 128  # bits
 
@@ -73,9 +73,9 @@ class Stopwatch:
     def prepare(
         self, submission: Submission, exercise: Exercise, bars: Sequence[tuple[float, int]]
     ) -> None:
-        """What can be done ahead of timing: compile both solutions, and draw the arguments.
+        """Do what is possible before timing: compile both solutions, and draw the arguments.
 
-        Whatever fails here fails again where it is needed, and is told there.
+        An error here occurs again where the result is needed, and is reported there.
         """
         compared = _compared_with(exercise, bars)
         if compared is None:
@@ -101,9 +101,9 @@ class Stopwatch:
         resources: Sequence[KernelResources] = (),
         moved: Callable[[], tuple[Moved, int] | None] = lambda: None,
     ) -> Speed | None:
-        """The speed of a submission; None where there is nothing to measure or to compare with.
+        """The speed of a submission; None if there is nothing to measure or to compare with.
 
-        moved: counts the bytes of the submission, beside those of the model solution.
+        moved: counts the bytes of the submission, next to those of the model solution.
         """
         compared = _compared_with(exercise, bars)
         if compared is None:
@@ -115,7 +115,7 @@ class Stopwatch:
             inputs = self._drawn(exercise, work)
             with hold_gpu(exclusive=True):
                 mine, theirs = self._both(submission, model, exercise, inputs, work)
-        except Exception as error:  # ours, whatever it is: it takes nothing from the grade
+        except Exception as error:  # our own fault in any case: it costs the grade nothing
             return replace(nothing, problem=f"it could not be measured ({error})")
         nothing = replace(nothing, gpu_seconds=round(self._workers.gpu_seconds - used, 3))
         problem = theirs.problem and f"the model solution: {theirs.problem}"
@@ -142,7 +142,7 @@ class Stopwatch:
         inputs: Inputs,
         work: Workload,
     ) -> tuple[TimedRun, TimedRun]:
-        """The submission and the model solution, under conditions that are the same."""
+        """Time the submission and the model solution under the same conditions."""
         key = _model_key(model, work)
         known = model_times.find(key)
         if known is None:
@@ -152,7 +152,7 @@ class Stopwatch:
             finally:
                 self._workers.next_at_once = False
         mine = self._time(submission, exercise, inputs, work)
-        # colder, hotter, or in company
+        # colder, hotter, or not alone on the GPU
         if not mine.problem and abs(known.yard_ms / mine.yard_ms - 1) > STEADY:
             known = self._time(model, exercise, inputs, work)
         if not known.problem:
@@ -162,7 +162,7 @@ class Stopwatch:
     def _drawn(self, exercise: Exercise, work: Workload) -> Inputs:
         if self._inputs is not None and self._inputs[0] == exercise.name:
             return self._inputs[1]
-        self._inputs = None  # gives the memory of the last exercise back
+        self._inputs = None  # frees the memory of the last exercise
         torch.cuda.empty_cache()
         with hold_gpu(exclusive=False):
             inputs = prepare(exercise, work)
@@ -199,7 +199,7 @@ _ENDS = frozenset(get_args(protocol.Status)) - {"returned"}
 def _compared_with(
     exercise: Exercise, bars: Sequence[tuple[float, int]]
 ) -> tuple[Workload, Submission] | None:
-    """The workload and the model solution; None where no speed is measured."""
+    """The workload and the model solution; None if no speed is measured."""
     work, model = discovery.workload(exercise.name), discovery.model_path(exercise)
     if work is None or model is None or not bars:
         return None
@@ -253,9 +253,9 @@ def read(
     windows: Mapping[int, float],
     numbers: tuple[int, int],
 ) -> TimedRun:
-    """What the worker reports, checked. numbers: the calls of the short and of the long burst.
+    """Check and return the worker's times. numbers: the calls of the short and the long burst.
 
-    A burst that was stopped says how long a call takes at least; the rounds must say so, too.
+    A burst that was stopped gives a lower bound for a call; the rounds must agree with it.
     """
     late = next((n for n in (1, 2) if outcomes[n].status == "timeout"), len(outcomes))
     came = outcomes[:late]
@@ -265,7 +265,7 @@ def read(
     report = came[0].output
     assert report is not None
     figures = report[: 16 * ROUNDS].view(torch.float64).reshape(ROUNDS, 2)
-    figures = figures[~figures.isnan().all(1)]  # rounds that were left out
+    figures = figures[~figures.isnan().all(1)]  # without the rounds that were left out
     outputs = report[16 * ROUNDS :].reshape(2, -1)
     checked = [
         (outputs[0], inputs.expectations[0]),
@@ -283,7 +283,7 @@ def read(
 
 
 def _outside(late: int, windows: Mapping[int, float], numbers: tuple[int, int]) -> float:
-    """The milliseconds of a call by the judge's own clock; at least, where burst `late` stopped."""
+    """The ms of a call by the judge's own clock; a lower bound if burst `late` was stopped."""
     if late <= len(numbers):
         return BURST_JOB_SECONDS * 1e3 / numbers[late - 1]
     return (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[1] - numbers[0])
@@ -303,14 +303,14 @@ def _raw(output: torch.Tensor | None) -> torch.Tensor:
 
 def _wrong(raw: torch.Tensor, expectation: Expectation) -> bool:
     device = expectation.values.device
-    # A copy begins where a view of any dtype may.
+    # A copy begins at an address where a view of any dtype may begin.
     moved = raw.clone() if device.type == "cpu" else raw.to(device)
     output = moved.view(expectation.dtype).reshape(expectation.shape)
     return bool(wrong_elements(output, expectation).any())
 
 
 def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload, inputs: Inputs) -> str:
-    """Why the times that the worker reported cannot be right; "" where they can."""
+    """Why the times that the worker reported cannot be correct; "" if they can."""
     if abs(theirs.yard_ms / mine.yard_ms - 1) > STEADY:
         return (
             f"a copy of 128 MB took {mine.yard_ms:.4f} ms beside the submission and "
@@ -349,7 +349,7 @@ def _share_of_limit(ms: float, work: Workload, inputs: Inputs) -> str:
 
 
 def _why(resources: Sequence[KernelResources], moved: tuple[Moved, int] | None) -> str:
-    """The likeliest reason for being slow, where one is known."""
+    """The likeliest reason for being slow, if one is known."""
     if moved is not None and moved[1] and moved[0].total > 1.3 * moved[1]:
         return (
             f"On a smaller case, in the interpreter, it moves {moved[0].total / moved[1]:.1f} "

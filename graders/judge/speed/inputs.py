@@ -1,4 +1,4 @@
-"""The arguments on which speed is measured, and the results that they must give."""
+"""The arguments on which speed is measured, and their expected results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def prepare(exercise: Exercise, work: Workload) -> Inputs:
 
 
 def _arguments(work: Workload, seed: int) -> tuple[Any, ...]:
-    """One set of arguments. Those that a GPU can draw itself need not be copied to it."""
+    """One set of arguments. The GPU draws its own where it can, which saves the copy."""
     if not torch.cuda.is_available():
         return tensors.build(Case(work.name, work.args), seed)
     return tuple(_argument(arg, seed + place) for place, arg in enumerate(work.args))

@@ -1,4 +1,4 @@
-"""What is known of an exercise's speed: its least work on any GPU, and times where there is one."""
+"""The limits of an exercise's speed: its least work on any GPU, and times if there is a GPU."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def least_bytes(work: Workload) -> tuple[float, float]:
 
 
 def bytes_read(work: Workload) -> int:
-    """Those of the inputs, each read once."""
+    """The bytes of the inputs, each read once."""
     specs = [arg for arg in work.args if isinstance(arg, TensorSpec)]
     return sum(torch.Size(spec.shape).numel() * spec.dtype.itemsize for spec in specs)
 
@@ -50,14 +50,14 @@ def _layout(arg: Arg, device: str) -> Any:
 
 
 def modelled(exercise: Exercise, work: Workload) -> Modelled:
-    """The least work of an exercise, from which the limit on any GPU follows."""
+    """The least work of an exercise, which determines the limit on any GPU."""
     return Modelled(
         exercise.name, work.name, sum(least_bytes(work)), work.operations, work.tensor_cores
     )
 
 
 def describe_traffic(moved: tuple[Moved, int] | None) -> str:
-    """How many bytes a kernel was seen to move in the interpreter; "" where it was not seen."""
+    """How many bytes a kernel moved in the interpreter, in words; "" if unknown."""
     if moved is None:
         return ""
     mine, model = moved
@@ -75,7 +75,7 @@ def has_gpu() -> bool:
 
 
 def measure_gpu(folder: Path) -> tuple[str, Gpu]:
-    """Measure what this GPU's copies and matrix products reach, and keep it in `folder`."""
+    """Measure what this GPU's copies and matrix products reach, and save it in `folder`."""
     answer = _ask({"measure": True, "folder": str(folder)}, START_SECONDS)
     return str(answer["device"]), Gpu(**answer["gpu"])
 
@@ -91,11 +91,10 @@ def compare_speed(
 ) -> SpeedComparison:
     """Time an exercise on the GPU of this machine, against torch and the model solution.
 
-    source: the text of a submission, without which only the model solution is timed. It runs in
-    a process of its own with the rights of this one: only for code that one would run anyway.
+    source: the text of a submission; without it only the model solution is timed. It runs in a
+    process of its own with the rights of this one: use it only for code that you would run anyway.
 
-    Raises:
-        GraderError: where nothing could be timed.
+    Raises GraderError if nothing could be timed.
     """
     request = {
         "exercise": exercise.name,
@@ -132,7 +131,7 @@ def _ask(request: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    """Triton for the GPU, whatever the caller uses it as."""
+    """The environment for Triton on the GPU, whatever Triton mode the caller uses."""
     kept = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH", "")]))
     return kept
@@ -141,7 +140,7 @@ def _environment() -> dict[str, str]:
 def compiler_remarks(
     source: str, launcher: str, work: Workload, capability: int
 ) -> tuple[str, ...]:
-    """What the compiler's output says about a kernel's speed; () where there is nothing.
+    """What the compiler's output says about a kernel's speed; () if it says nothing.
 
     Compiles in a process that runs the launcher without the sandbox, as `explain` does.
     """

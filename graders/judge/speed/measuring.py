@@ -1,8 +1,8 @@
 """Times an exercise on the GPU of this machine, in a process of its own, for `tilewise bench`.
 
-One JSON request on standard input, one JSON answer on standard output. The code that is timed
-runs in this process: that is for one's own code. What counts towards a grade is timed in the
-sandbox (`gate`).
+One JSON request on standard input, one JSON answer on standard output. The timed code runs in this
+process without a sandbox, so use it only for your own code. What counts towards a grade is timed in
+the sandbox (`gate`).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ MODULE = "submission"
 
 
 def device_inputs(args: tuple[Arg, ...], seed: int) -> tuple[Any, ...]:
-    """New arguments on the GPU, laid out as their specifications say."""
+    """New arguments on the GPU, with the layouts of their specifications."""
     generator = torch.Generator(device=DEVICE).manual_seed(seed + 2**20)
     return tuple(_on_gpu(arg, generator) if isinstance(arg, TensorSpec) else arg for arg in args)
 
 
 def _on_gpu(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     strides, offset, length = tensors.layout(spec)
-    # An honest comparison has every input begin where a fresh allocation does.
+    # For an honest comparison every input begins where a fresh allocation does.
     storage = torch.empty(length, dtype=spec.dtype, device=DEVICE)
     view = storage.as_strided(spec.shape, strides, offset)
     view.normal_(generator=generator)
@@ -67,7 +67,7 @@ def _on_gpu(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
 
 
 def checker(exercise: Exercise) -> Check:
-    """Every element of every timed output, by the judge's own tolerance, against its reference."""
+    """A function that checks every element of every timed output with the judge's tolerance."""
     known: list[Any] = [None, None]
 
     def check(args: tuple[Any, ...], output: Any) -> str:
@@ -97,7 +97,7 @@ def load(source: str, name: str, filename: str) -> Callable[..., Any]:
 def contenders(
     exercise: Exercise, work: Workload, source: str | None, filename: str, compiled: bool
 ) -> dict[str, Callable[..., Any]]:
-    """Who takes part, the learner's launcher first."""
+    """The functions to compare, the learner's launcher first."""
     found: dict[str, Callable[..., Any]] = {}
     if source is not None:
         found[MINE] = load(source, exercise.name, filename)
@@ -168,12 +168,12 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer one request; whatever else is printed goes to stderr."""
+    """Answer one request; everything else that is printed goes to stderr."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     try:
         found = answer(json.load(sys.stdin))
-    except Exception as error:  # said in one line to whoever asked
+    except Exception as error:  # reported to the caller in one line
         found = {"ok": False, "error": f"{type(error).__name__}: {error}"}
     answers.write(json.dumps(found) + "\n")
     answers.close()

@@ -1,8 +1,8 @@
-"""Times of model solutions, kept for some minutes for all judges of one user on this machine.
+"""Times of model solutions, cached for some minutes for all judges of one user on this machine.
 
 Several processes judge a class, and timing a model solution keeps the others off the GPU. So one
 measures and the others use its time. A judge that uses it compares its own yardstick, a copy of
-constant size, with the one that was timed then (see `gate`).
+constant size, with the yardstick that was timed then (see `gate`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-FRESH_SECONDS = 600.0  # for which a time is used again
+FRESH_SECONDS = 600.0  # how long a time is used again
 FOLDER = Path(tempfile.gettempdir()) / f"tilewise-model-times-{os.getuid()}"
 
 
@@ -25,8 +25,8 @@ FOLDER = Path(tempfile.gettempdir()) / f"tilewise-model-times-{os.getuid()}"
 class TimedRun:
     """The times of one solution in milliseconds; `outside_ms` is by the judge's own clock.
 
-    `yard_ms` is the time of the yardstick in the same run. `problem` says why the time is not
-    believed. `when` is in seconds since 1970.
+    `yard_ms` is the time of the yardstick in the same run. `problem` says why the judge does not
+    believe the time. `when` is in seconds since 1970.
     """
 
     ms: float
@@ -38,12 +38,12 @@ class TimedRun:
 
 
 def key_of(*what: str) -> str:
-    """The key of a kept time, from all that it depends on: GPU, driver, source and so on."""
+    """The key of a cached time, from everything it depends on: GPU, driver, source and so on."""
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
 def keep(key: str, run: TimedRun) -> None:
-    """Keep a time for others. Failing to do so is no error: they measure it again."""
+    """Cache a time for other judges. If that fails they measure it again."""
     with contextlib.suppress(OSError):
         FOLDER.mkdir(mode=0o700, exist_ok=True)
         if not _is_ours(FOLDER):
@@ -54,7 +54,7 @@ def keep(key: str, run: TimedRun) -> None:
 
 
 def find(key: str) -> TimedRun | None:
-    """The kept time, unless there is none or it is too old."""
+    """The cached time; None if there is none or it is too old."""
     try:
         if not _is_ours(FOLDER):
             return None
@@ -67,7 +67,7 @@ def find(key: str) -> TimedRun | None:
 def _is_ours(folder: Path) -> bool:
     """Whether only this user may write there.
 
-    Anybody may make a folder of that name in the temporary directory.
+    Any user can make a folder of that name in the temporary directory.
     """
     found = folder.lstat()
     return (

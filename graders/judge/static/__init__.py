@@ -1,1 +1,1 @@
-"""The gate *read*: what may stand in kernels and launchers, from the syntax tree alone."""
+"""The gate *read*: checks what kernels and launchers contain, from the syntax tree alone."""

@@ -1,7 +1,7 @@
-"""What the text of a submission shows before anything of it runs.
+"""Checks the text of a submission before any of it runs.
 
-Is the launcher there, is it still the stub, is a function launched that is no kernel? What the
-launcher does is found out by calling it: see `capture`.
+Is the launcher there, is it still the stub, is a function launched that is not a kernel? What the
+launcher does is found by calling it: see `capture`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from triton_util.notebook.stubs import Functions, definitions, nothing_yet, unto
 
 
 def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
-    """Findings about a submission's text; empty when its launcher may be called."""
+    """Return findings about a submission's text; empty if its launcher may be called."""
     tree = ast.parse(submission.source)
     functions, kernels = definitions(tree)
     launcher = functions.get(exercise.name)
@@ -26,7 +26,7 @@ def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
         return [_launcher_is_kernel(kernels[exercise.name], exercise)] if named else []
     undecorated = list(_undecorated(tree, functions))
     if undecorated:
-        return undecorated  # what else there is to say follows from it
+        return undecorated  # all other findings would follow from it
     lines = submission.source.split("\n")
     return list(_stubs(launcher, kernels, lines))
 
@@ -42,7 +42,7 @@ def _launcher_is_kernel(kernel: ast.FunctionDef, exercise: Exercise) -> Finding:
 
 
 def _undecorated(tree: ast.Module, functions: Functions) -> Iterator[Finding]:
-    """Plain functions that are launched on a grid, as only a kernel can be."""
+    """Yield a finding for each plain function that is launched on a grid like a kernel."""
     launched = {
         node.func.value.id
         for node in ast.walk(tree)
@@ -68,7 +68,7 @@ def _undecorated(tree: ast.Module, functions: Functions) -> Iterator[Finding]:
 
 
 def _stubs(launcher: ast.FunctionDef, kernels: Functions, lines: list[str]) -> Iterator[Finding]:
-    """The launcher, or a kernel that it needs, still has the body that the exercise gave it."""
+    """Yield a finding if the launcher, or a kernel that it needs, is still the exercise's stub."""
     for function in untouched(launcher, kernels, lines):
         title, message, step = nothing_yet(function.name, launcher.name)
         yield Finding("read", "stub-unchanged", title, message, function.lineno, None, step)

@@ -1,8 +1,8 @@
-"""What may stand in a kernel: the Triton language, and nothing else.
+"""Checks that a kernel contains only the Triton language.
 
-The kernels of a plan run on an interpreter that is written in Python. So a kernel is looked at
+The kernels of a plan run on an interpreter that is written in Python. So a kernel is checked
 before it runs: every statement and every name must belong to the language. Triton's own compiler
-looks at the same text afterwards.
+checks the same text afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_IMPORT = (
     "Remove this line. A kernel can use tl, which the file imports at its top, and its own "
     "parameters; torch and other libraries are for the launcher."
 )
-# Node type → what it is called and what to do instead.
+# Node type → its name and what to do instead.
 FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
     ast.Import: ("an import", _NO_IMPORT),
     ast.ImportFrom: ("an import", _NO_IMPORT),
@@ -72,10 +72,10 @@ def read_kernel(
     names: Mapping[str, Any],
     fields: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Finding]:
-    """Findings about the body of one kernel.
+    """Return findings about the body of one kernel.
 
-    `names` are its names in the forms of a plan, `fields` those of the named tuples that it is
-    given, by parameter.
+    `names` are its names as a plan encodes them, `fields` are the fields of its named tuple
+    arguments, by parameter.
     """
     return list(_KernelReader(function, names, fields or {}).findings())
 
@@ -120,14 +120,14 @@ class _KernelReader:
                 yield from self._visit(child)
 
     def _set(self, node: ast.Attribute | ast.Subscript) -> Finding:
-        """An item or attribute that is set, by an assignment, a loop or a comprehension."""
+        """Return the finding for an item or attribute that is set in any way."""
         instead = "Remove it."
         if isinstance(node, ast.Subscript):
             instead = self._instead_of_setting(node)
         return self._foreign(node, f"an assignment to {shown(node)}", instead)
 
     def _instead_of_setting(self, part: ast.Subscript) -> str:
-        """What to write in place of `output_ptr[offsets] = value`, or of `block[0] = value`."""
+        """Return what to write for `output_ptr[offsets] = value`, or for `block[0] = value`."""
         parameters = {argument.arg for argument in self.function.args.args}
         if isinstance(part.value, ast.Name) and part.value.id in parameters:
             name, at = part.value.id, shown(part.slice)
@@ -143,7 +143,7 @@ class _KernelReader:
         )
 
     def _annotation(self, node: ast.expr) -> Iterator[Finding]:
-        """The annotation of a variable: a name, and never anything that is computed."""
+        """Check a variable's annotation, which must be a name and not a computation."""
         for part in ast.walk(node):
             if not isinstance(part, ast.Name | ast.Attribute | ast.Constant | ast.expr_context):
                 yield self._foreign(part, shown(part), "Write a plain name here.")
@@ -166,7 +166,7 @@ class _KernelReader:
             yield self._outside(node, path, root)
 
     def _is_field(self, node: ast.Attribute) -> bool:
-        """`strides.row`, where `strides` is a parameter that is a named tuple in every launch."""
+        """Whether it is like `strides.row`, with a parameter that is always a named tuple."""
         owner = node.value.id if isinstance(node.value, ast.Name) else ""
         return not node.attr.startswith("_") and node.attr in self.fields.get(owner, ())
 
@@ -189,7 +189,7 @@ class _KernelReader:
         )
 
     def _instead_of_attribute(self, node: ast.Attribute) -> str:
-        """What to write in place of an attribute that no block has."""
+        """Return what to write instead of an attribute that blocks do not have."""
         parameters = {argument.arg for argument in self.function.args.args}
         if node.attr in LAYOUT and isinstance(node.value, ast.Name) and node.value.id in parameters:
             return (
@@ -201,9 +201,9 @@ class _KernelReader:
         return "Only attributes and methods of blocks work here."
 
     def _path(self, node: ast.Attribute) -> str | None:
-        """`tl.math.exp` → "triton.language.math.exp"; None where the root is a value.
+        """Return "triton.language.math.exp" for `tl.math.exp`; None if the root is a value.
 
-        Of a module outside Triton only numbers may be used, `math.pi` for instance.
+        Of a module outside Triton only numbers may be used, for example `math.pi`.
         """
         parts: list[str] = []
         inner: ast.AST = node
@@ -238,7 +238,7 @@ class _KernelReader:
             yield self._foreign(node, f"{name}()", instead)
 
     def _outer(self, node: ast.Name, value: Any) -> Iterator[Finding]:
-        """A name from around the kernel: a constant, a kernel, or something of the language."""
+        """Check a name from outside: it must be a constant, a kernel, or part of the language."""
         kind = next(iter(value), "") if isinstance(value, Mapping) else ""
         if kind == "library":
             path = ".".join(value["library"])
@@ -290,7 +290,7 @@ def _in_language(path: str) -> bool:
     if any(part.startswith("_") for part in parts):
         return False
     rest = next((path.removeprefix(p) for p in TL_PREFIXES if path.startswith(p)), None)
-    if rest is not None:  # a function of that module, and nothing that the module imports itself
+    if rest is not None:  # a function of that module, but not one of its imports
         return "." not in rest and rest not in TL_IMPORTED
     if path in ("triton.language.libdevice", "triton.language"):
         return False
@@ -298,14 +298,14 @@ def _in_language(path: str) -> bool:
         return len(parts) == 4 and parts[3] in TL_CORE
     if not path.startswith("triton.language.") or parts[2] in TL_DENIED:
         return False
-    return all(part in BLOCK_ATTRIBUTES for part in parts[3:])  # as of tl.float32
+    return all(part in BLOCK_ATTRIBUTES for part in parts[3:])  # for example of tl.float32
 
 
 def is_foreign(value: Any, tensors: bool = True) -> bool:
-    """Whether a value of the plan brings something into a kernel that is not of the language.
+    """Whether a value of the plan contains something that is not part of the language.
 
-    A module or a function of another library, however wrapped; a tensor inside a constant, or
-    anywhere unless `tensors`.
+    That is a module or a function of another library, even if wrapped, or a tensor inside a
+    constant. Without `tensors`, it is any tensor.
     """
     if not isinstance(value, Mapping):
         return False
@@ -335,7 +335,7 @@ def _root(node: ast.AST) -> str:
 
 
 def _local_names(function: ast.FunctionDef) -> frozenset[str]:
-    """The parameters of a function and the names that it assigns to."""
+    """Return the parameters of a function and the names that it assigns to."""
     args = function.args
     names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
     names |= {a.arg for a in (args.vararg, args.kwarg) if a is not None}
@@ -347,6 +347,6 @@ def _local_names(function: ast.FunctionDef) -> frozenset[str]:
 
 
 def _of_comprehension(node: ast.AST) -> Iterator[ast.Name]:
-    """The variables of a comprehension: outside it the same name means something else."""
+    """Yield a comprehension's variables, whose names have another meaning outside it."""
     if isinstance(node, ast.comprehension):
         yield from (part for part in ast.walk(node.target) if isinstance(part, ast.Name))

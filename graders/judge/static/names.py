@@ -1,14 +1,14 @@
-"""What may be named in a kernel: plain tables, no behaviour. Only what is listed is allowed."""
+"""Tables of the names that a kernel may use. Only listed names are allowed."""
 
 from __future__ import annotations
 
 
 def names(text: str) -> frozenset[str]:
-    """The names in a text, which blanks separate."""
+    """Return the names in a text, separated by blanks."""
     return frozenset(text.split())
 
 
-# The course's helpers for kernels, where they are and as the package has them.
+# The course's helpers for kernels, by their modules and by the package.
 _HELPERS = names(
     "launching.cdiv debugging.print_if debugging.breakpoint_if indexing.get_1d_offset "
     "indexing.get_2d_offset indexing.get_1d_mask indexing.get_2d_mask"
@@ -20,7 +20,7 @@ TRITON_UTIL = frozenset(
 TL_DENIED = names(
     "core semantic standard builtin pi32_t target_info extra aggregate_replace math random tensor"
 )
-# Of tl.core, what tl itself has as well; all else in there is the inside of the language.
+# Of tl.core, only what tl has as well; the rest is internal to the language.
 TL_CORE = names(
     "full zeros zeros_like arange load store dot cast reshape view trans permute broadcast "
     "broadcast_to expand_dims join split cat where exp exp2 log log2 sqrt rsqrt abs sin cos "
@@ -29,8 +29,8 @@ TL_CORE = names(
     "static_range range constexpr float32 float16 bfloat16 float64 int1 int8 int16 int32 int64 "
     "uint8 uint16 uint32 uint64"
 )
-TL_IMPORTED = names("core jit math tl wraps List T builtin")  # what those modules import themselves
-ASSEMBLY = "triton.language.inline_asm_elementwise"  # nobody can check what it does, but a GPU
+TL_IMPORTED = names("core jit math tl wraps List T builtin")  # imported by those modules
+ASSEMBLY = "triton.language.inline_asm_elementwise"  # only a GPU can check what it does
 TL_PREFIXES = (
     "triton.language.math.",
     "triton.language.random.",

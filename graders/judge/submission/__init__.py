@@ -1,1 +1,1 @@
-"""Reading what was handed in: files of every kind, and the part of them that the launcher needs."""
+"""Reads submitted files of every kind, and finds the part that the launcher needs."""

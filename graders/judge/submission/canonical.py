@@ -1,8 +1,8 @@
-"""From the functions of a submission to their canonical texts.
+"""Converts the functions of a submission to canonical texts.
 
-A canonical text says what the function does and nothing else. What Python and Triton's compiler
-read in two ways is not in it: decorators, docstrings, statements that are never reached, and `is`
-between values, which depends on what Python happens to keep twice.
+A canonical text contains only what the function does. It leaves out everything that Python and
+Triton's compiler could read differently: decorators, docstrings, unreachable statements, and `is`
+between values, whose result depends on which objects Python happens to share.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 def canonical(statements: Iterable[ast.stmt]) -> list[Code]:
-    """The functions among these statements and inside of them.
+    """Return the functions among these statements and inside them.
 
-    One whose text cannot be written, or would be read as something else, is left out.
+    A function is left out if its text cannot be written, or would parse differently.
     """
     functions = (
         node
@@ -41,7 +41,7 @@ def _code(node: ast.FunctionDef) -> Code | None:
             return None
         read = ast.parse(text).body[0]
         used = frozenset(_names(text, bare))
-    except (SyntaxError, ValueError, RecursionError):  # `nonlocal`, say, which no kernel has
+    except (SyntaxError, ValueError, RecursionError):  # such as `nonlocal`
         return None
     if ast.dump(read) != ast.dump(bare):
         return None
@@ -49,7 +49,7 @@ def _code(node: ast.FunctionDef) -> Code | None:
 
 
 def _bare(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The definition without what is evaluated outside its body, in canonical form."""
+    """Return the definition in canonical form, without what is evaluated outside its body."""
     given = node.args
     arguments = ast.arguments(
         posonlyargs=[ast.arg(a.arg) for a in given.posonlyargs],
@@ -68,13 +68,13 @@ def _bare(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _ascii(name: str) -> str:
-    """The name of a kernel in letters that a GPU's assembler knows."""
+    """Return the name of a kernel in characters that a GPU's assembler accepts."""
     return "".join(c if c.isascii() else f"_{ord(c):x}" for c in name)
 
 
 class _Canonical(ast.NodeTransformer):
     def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements of one block that do something and can be reached."""
+        """Return the statements of one block that do something and can be reached."""
         kept: list[ast.stmt] = []
         for statement in statements:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
@@ -115,7 +115,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _names(text: str, node: ast.FunctionDef) -> Iterator[str]:
-    """The names that a function takes from around it, those in annotations too."""
+    """Yield the names that a function takes from outside, also those in annotations."""
     yield from _globals(symtable.symtable(text, "<kernel>", "exec").get_children()[0])
     for part in ast.walk(node):
         if isinstance(part, ast.AnnAssign):

@@ -1,7 +1,7 @@
-"""Which objects a statement alters although it does not bind their names.
+"""Finds the objects that a statement changes without binding their names.
 
-`CONFIGS.append(…)`, `KERNELS[size] = …` in a loop, `@registry.register` above a function, or a
-decorator of the submission's own that keeps what it decorates in a dictionary.
+Examples: `CONFIGS.append(…)`, `KERNELS[size] = …` in a loop, `@registry.register` above a
+function, or a decorator of the submission that stores the function in a dictionary.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Effects:
         }
 
     def altered(self, node: ast.stmt) -> frozenset[str]:
-        """The names of the objects that a statement alters when it runs."""
+        """Return the names of the objects that a statement changes when it runs."""
         parts = list(_running(node))
         found = {*_altered(parts)}
         waiting, seen = list(_called(parts)), set[str]()
@@ -39,7 +39,7 @@ class Effects:
 
 
 class _Function:
-    """What a function alters and calls when it runs, and what it makes does so later."""
+    """What a function changes and calls, when it runs or later through what it returns."""
 
     def __init__(self, node: ast.FunctionDef) -> None:
         self._parts = list(ast.walk(node))
@@ -60,7 +60,7 @@ def _is_stored(name: ast.Name) -> bool:
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a statement that run with it: of a function its decorators alone."""
+    """Yield the parts of a statement that run with it; of a function, only its decorators."""
     yield node
     inside = getattr(node, "decorator_list", ()) if isinstance(node, _SCOPES) else None
     for child in ast.iter_child_nodes(node) if inside is None else inside:
@@ -68,11 +68,11 @@ def _running(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _altered(parts: Iterable[ast.AST]) -> Iterator[str]:
-    """The names of objects that these parts alter by methods, items and attributes."""
+    """Yield the names of objects that these parts change by methods, items and attributes."""
     for part in parts:
         changed: list[ast.expr] = []
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-            method = part.value.func  # `kernel[grid](…)` is none, and alters no kernel
+            method = part.value.func  # `kernel[grid](…)` is not one, and changes no kernel
             changed = [method] if isinstance(method, ast.Attribute) else []
         elif isinstance(part, ast.Assign | ast.Delete):
             changed = part.targets
@@ -84,7 +84,7 @@ def _altered(parts: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _root(node: ast.expr) -> str:
-    """`a` of `a.b[c].d`; "" of a plain name, whose object is not altered."""
+    """Return `a` for `a.b[c].d`; "" for a plain name, whose object is not changed."""
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return ""
     inner: ast.expr = node
@@ -94,7 +94,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _called(parts: Iterable[ast.AST]) -> Iterator[str]:
-    """The names that are called, or decorate something."""
+    """Yield the names that are called, or used as decorators."""
     for part in parts:
         called = [part.func] if isinstance(part, ast.Call) else []
         called += getattr(part, "decorator_list", ())

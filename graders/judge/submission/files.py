@@ -1,6 +1,6 @@
-"""From a file's bytes to cells of Python text. A script is one cell.
+"""Converts a file's bytes to cells of Python text. A script is one cell.
 
-A file is opened here by the judge, and read in a process of its own: see `reader`.
+The judge opens the file here; a separate process reads it: see `reader`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from graders.judge.submission.notebooks import code_cells, not_utf8
 from graders.judge.submission.python_text import Cell, normalised
 from graders.judge.submission.refusals import SubmissionError, refusal
 
-SOURCE_LIMIT = 20_000_000  # bytes, without the outputs of a notebook
-FILE_LIMIT = 200_000_000  # bytes, with them
+SOURCE_LIMIT = 20_000_000  # bytes, without a notebook's outputs
+FILE_LIMIT = 200_000_000  # bytes, with outputs
 
 
 def opened(path: Path) -> int:
-    """A descriptor of an ordinary file that is small enough to be read."""
+    """Open a regular file that is small enough to be read; return its descriptor."""
     shown = one_line(str(path))
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -57,7 +57,7 @@ def _refuse_by_kind(found: os.stat_result, shown: str) -> None:
 
 
 def too_large(size: int, next_step: str) -> SubmissionError:
-    """The refusal of a file of that many bytes."""
+    """Return the refusal of a file of that many bytes."""
     return refusal(
         "too-large",
         "The file is too large",
@@ -67,9 +67,9 @@ def too_large(size: int, next_step: str) -> SubmissionError:
 
 
 def cells_of(data: bytes, is_notebook: bool, encoded: bool = True) -> list[Cell]:
-    """The code cells of a notebook, or a script as one cell.
+    """Return the code cells of a notebook, or a script as one cell.
 
-    `encoded`: a script may declare its encoding; what was text already is UTF-8.
+    `encoded`: a script may declare its encoding; what was already text is UTF-8.
     """
     if is_notebook or encoded:
         refuse_binary(data)
@@ -84,12 +84,12 @@ def _decoded_script(data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding)
-    except (SyntaxError, UnicodeError, LookupError, OSError):  # or its module may not be opened
+    except (SyntaxError, UnicodeError, LookupError, OSError):  # OSError: its codec is denied
         raise not_utf8() from None
 
 
 def refuse_binary(data: bytes) -> None:
-    """Refuse what cannot be text."""
+    """Raise a refusal if the bytes cannot be text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise not_utf8()
     if b"\0" in data:

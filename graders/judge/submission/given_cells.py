@@ -1,4 +1,4 @@
-"""Which cells of a notebook are the lesson's own, left as they were."""
+"""Recognises a notebook's cells that are the lesson's own, unchanged."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FILE = Path(__file__).parents[2] / "course" / "generated" / "lesson_cells.json"
 
 @cache
 def fingerprints() -> dict[str, frozenset[str]]:
-    """The fingerprints of each lesson's code cells, by its slug, as `tilewise build` wrote them."""
+    """Return the fingerprints of each lesson's code cells, which `tilewise build` wrote."""
     kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
     return {lesson: frozenset(found) for lesson, found in kept.items()}
 
 
 def given_in(lesson: str) -> Callable[[str], bool]:
-    """A test of a cell's text: does the lesson hold it as it is?"""
+    """Return a predicate of a cell's text: whether the lesson contains this cell unchanged."""
     known = fingerprints().get(lesson, frozenset())
     return lambda text: fingerprint(text) in known

@@ -1,7 +1,7 @@
-"""From a file to what the judge runs: the launcher and all that it needs, found by name.
+"""Loads what the judge runs from a file: the launcher and all that it needs, found by name.
 
-Nothing else of the submission is kept, so no other cell and no test code ever runs. The judge
-parses nothing itself: `reader` does, in a process that has limits.
+The rest of the submission is dropped, so other cells and test code never run. The judge does not
+parse the file itself: `reader` does, in a process with limits.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ __all__ = [
 class Submission:
     """A launcher and its dependencies as Python text.
 
-    `source` holds only what the launcher needs, every kept line at its own line number
-    (of the script, or of all code cells of the notebook one after another). `cells` holds
+    `source` contains only what the launcher needs, every kept line at its own line number
+    (of the script, or of all code cells of the notebook one after another). `cells` has
     (first line, cell number) for a notebook and is empty for a script. `codes` are the canonical
-    texts of its functions, of which kernels are made.
+    texts of its functions, from which kernels are made.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Submission:
     codes: tuple[Code, ...] = ()
 
     def locate(self, line: int | None) -> tuple[str, int | None]:
-        """Where a line of `source` stands: ("cell 7", 3), or ("line", 12) in a script."""
+        """Return the place of a line of `source`: ("cell 7", 3), or ("line", 12) in a script."""
         if line is None:
             return "", None
         if not self.cells:
@@ -58,7 +58,7 @@ class Submission:
 
 
 def load(path: Path, exercise: Exercise) -> Submission:
-    """The submission in a `.py` file or a notebook; raises SubmissionError and nothing else."""
+    """Load the submission in a `.py` file or a notebook; raises only SubmissionError."""
     descriptor = opened(path)
     try:
         return _sliced(descriptor, exercise, str(path), path.suffix.lower() == ".ipynb")
@@ -67,7 +67,7 @@ def load(path: Path, exercise: Exercise) -> Submission:
 
 
 def from_text(text: str, exercise: Exercise, name: str = "<text>") -> Submission:
-    """The submission in a Python text (or, under a name that ends so, in a notebook's JSON)."""
+    """Load the submission in a Python text, or in a notebook's JSON if `name` ends in .ipynb."""
     is_notebook = name.endswith(".ipynb") and text.lstrip().startswith("{")
     descriptor = os.memfd_create("tilewise-text", os.MFD_CLOEXEC)
     try:
@@ -88,7 +88,7 @@ def _sliced(
 
 
 def _wanted(exercise: Exercise, is_notebook: bool, encoded: bool = True) -> dict[str, Any]:
-    """`encoded`: a script may declare an encoding; text that was text already is UTF-8."""
+    """Return the request for `reader`. `encoded`: a script may declare its encoding."""
     return {
         "launcher": exercise.name,
         "parameters": list(exercise.parameters),
@@ -99,9 +99,9 @@ def _wanted(exercise: Exercise, is_notebook: bool, encoded: bool = True) -> dict
 
 
 def kernels_in(path: Path, exercise: Exercise | None = None) -> tuple[Submission, list[Shape]]:
-    """The kernels that the exercise's launcher needs, else all of the file; SubmissionError.
+    """Return the kernels that the exercise's launcher needs, or without one all of the file's.
 
-    The submission that comes with them says where a line stands, and has no source.
+    The Submission returned with them locates lines; it has no source. Raises SubmissionError.
     """
     descriptor = opened(path)
     is_notebook = path.suffix.lower() == ".ipynb"
@@ -116,7 +116,7 @@ def kernels_in(path: Path, exercise: Exercise | None = None) -> tuple[Submission
 
 
 def notebook_in_order(path: Path) -> dict[str, Any]:
-    """The notebook as nbgrader can read it whatever was wrong with it; raises SubmissionError."""
+    """Return the notebook in a form that nbgrader can read; raises SubmissionError."""
     descriptor = opened(path)
     try:
         return dict(shared().ask("notebook", descriptor, {})["notebook"])
@@ -125,9 +125,9 @@ def notebook_in_order(path: Path) -> dict[str, Any]:
 
 
 def defined_functions(path: Path) -> set[str] | None:
-    """The names that a file defines or seems to define; None where it cannot be read.
+    """Return the names that a file defines or seems to define; None if it cannot be read.
 
-    Text is enough here: a cell with a syntax error still says what it was meant to define.
+    It searches the text, because a cell with a syntax error still shows what it should define.
     """
     try:
         descriptor = opened(path)

@@ -1,8 +1,8 @@
-"""From a notebook's bytes to its cells, whatever wrote them.
+"""Reads a notebook's cells from its bytes, whichever program wrote it.
 
-Notebooks may lack metadata and cell ids and may be of any nbformat; their outputs are cut away
-before anything is parsed, however large. What has lost a cell's kind or text is refused by the
-number of the cell: judged without it, an honest learner would lose points for a damaged file.
+Notebooks may lack metadata and cell ids, and may have any nbformat. Their outputs, which may be
+large, are removed before parsing. If a cell has lost its type or text, the notebook is refused
+with the cell's number: judged without it, an honest learner would lose points for a damaged file.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 from graders.judge.submission.refusals import SubmissionError, refusal
 
-TOKEN_LIMIT = 3_000_000  # brackets and strings: bounds the time that outputs can cost
+TOKEN_LIMIT = 3_000_000  # brackets and strings: bounds the time for removing outputs
 CELL_LIMIT = 5_000
 TEXT_LIMIT = 10_000_000  # characters of all cells together
 CLASS_LIMIT = 50_000_000  # bytes without outputs: pictures in an answer are embedded
-LONGEST_VALUE, LARGEST_NUMBER = 200, 1e9  # of what a cell says about itself
+LONGEST_VALUE, LARGEST_NUMBER = 200, 1e9  # of values in a cell's metadata
 KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markdown"}
 _OUTPUTS = re.compile(rb'"outputs"\s*+:\s*+\[')
-# A string that is never closed reaches to the end: no place is looked at twice.
+# Takes linear time: a string that is never closed reaches to the end.
 _TOKEN = re.compile(rb'"outputs"\s*+:\s*+\[|"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]]', re.DOTALL)
 
 
@@ -36,13 +36,13 @@ class NotebookCell:
     saved: dict[str, Any]
 
     def table(self, name: str) -> dict[str, Any]:
-        """A table of the saved cell, such as its metadata; {} where there is none."""
+        """Return a table of the saved cell, such as its metadata; {} if there is none."""
         value = self.saved.get(name)
         return value if isinstance(value, dict) else {}
 
 
 def code_cells(data: bytes, limit: int) -> list[tuple[int, str]]:
-    """Number and text of each code cell that is a learner's to write."""
+    """Return the number and text of each code cell that a learner may write."""
     found = [
         (cell.number, cell.text)
         for cell in cells(data, limit)
@@ -59,13 +59,13 @@ def code_cells(data: bytes, limit: int) -> list[tuple[int, str]]:
 
 
 def is_grade_cell(metadata: dict[str, Any]) -> bool:
-    """Whether nbgrader keeps this cell for a grade: it is the course's, and no answer."""
+    """Whether this is one of nbgrader's grade cells: the course's, without an answer."""
     label = metadata.get("nbgrader")
     return isinstance(label, dict) and bool(label.get("grade")) and not label.get("solution")
 
 
 def cells(data: bytes, limit: int) -> list[NotebookCell]:
-    """All cells in order, from the bytes of a notebook of at most `limit` without its outputs."""
+    """Return all cells in order, from a notebook of at most `limit` bytes without outputs."""
     if not data.strip():
         raise refusal(
             "empty",
@@ -109,7 +109,7 @@ def _within(data: bytes, limit: int) -> bytes:
 
 
 def without_outputs(data: bytes) -> bytes:
-    """The JSON of a notebook with every list of outputs emptied; broken JSON stays broken."""
+    """Return a notebook's JSON with every list of outputs emptied; broken JSON stays broken."""
     kept: list[bytes] = []
     start = depth = 0
     inside = False
@@ -155,7 +155,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 
 def not_utf8() -> SubmissionError:
-    """The refusal of bytes that are no text."""
+    """Return the refusal of bytes that are not text."""
     return refusal(
         "not-utf8",
         "The file is not UTF-8 text",
@@ -177,7 +177,7 @@ def _listed(notebook: dict[str, Any]) -> list[Any]:
     listed = notebook.get("cells")
     if isinstance(listed, list):
         return listed
-    sheets = notebook.get("worksheets")  # nbformat 3 keeps them there
+    sheets = notebook.get("worksheets")  # nbformat 3 has its cells there
     if not isinstance(sheets, list):
         raise _no_notebook()
     return list(_of_sheets(sheets))
@@ -216,10 +216,10 @@ def _damaged(number: int, what: str) -> SubmissionError:
 
 
 def in_order(data: bytes) -> dict[str, Any]:
-    """A notebook of nbformat 4.5 with the same cells, and nothing else that could be odd.
+    """Return a clean notebook of nbformat 4.5 with the same cells.
 
-    Outputs go, and of the metadata all but plain values of the cell and of nbgrader's label:
-    so nothing that a learner nested or misspelt reaches the programs that write the grades.
+    Outputs are removed. Of the metadata, only plain values of the cell and of nbgrader's label
+    stay. So nested or malformed metadata cannot reach the programs that write the grades.
     """
     if len(data) > CLASS_LIMIT:
         data = _within(data, CLASS_LIMIT)
@@ -263,7 +263,7 @@ def _plain_values(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """A truth value, a number of ordinary size, or a short text."""
+    """Whether the value is a bool, a number of ordinary size, or a short text."""
     if isinstance(value, str):
         return len(value) <= LONGEST_VALUE
     return isinstance(value, bool) or (

@@ -1,4 +1,4 @@
-"""What the reading process can be asked for: from bytes and a request to plain data."""
+"""The operations of the reading process: each turns bytes and a request into plain data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Answer = dict[str, Any]
 
 
 def _slice(data: bytes, request: Request) -> Answer:
-    """The launcher of an exercise and what it needs."""
+    """Return the launcher of an exercise and what it needs."""
     cells = cells_of(data, request["notebook"], request["encoded"])
     program = Program(cells, given_in(request["lesson"]))
     found = program.slice(request["launcher"], request["parameters"])
@@ -26,7 +26,7 @@ def _slice(data: bytes, request: Request) -> Answer:
 
 
 def _kernels(data: bytes, request: Request) -> Answer:
-    """The shapes of the kernels that a launcher needs; without a launcher, of all in the file."""
+    """Return the shapes of the kernels that a launcher needs, or without one of all kernels."""
     if "launcher" in request:
         found = _slice(data, request)
         return {"kernels": [asdict(s) for s in shapes(found["source"])], "cells": found["cells"]}
@@ -35,13 +35,13 @@ def _kernels(data: bytes, request: Request) -> Answer:
 
 
 def _names(data: bytes, request: Request) -> Answer:
-    """The names that a file defines or seems to define."""
+    """Return the names that a file defines or seems to define."""
     cells = cells_of(data, request["notebook"])
     return {"names": sorted({name for cell in cells for name in seemingly_defined(cell.text)})}
 
 
 def _notebook(data: bytes, _request: Request) -> Answer:
-    """A notebook in order: what nbgrader can read, with nothing in it but cells."""
+    """Return a clean notebook, which contains only cells and which nbgrader can read."""
     return {"notebook": notebooks.in_order(data)}
 
 

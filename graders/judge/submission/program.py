@@ -1,6 +1,6 @@
-"""The statements of a submission, and what of them its launcher needs.
+"""The statements of a submission, and the part of them that its launcher needs.
 
-This runs in the process that reads: see `reader`.
+This runs in the reading process: see `reader`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from graders.judge.submission.slices import (
 from triton_util.notebook.stubs import body_is_empty
 from triton_util.other_names import behind_pointer, instead_in_kernel, instead_in_launcher
 
-CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times their memory
+CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times as much memory
 STATEMENT_LIMIT = 10_000  # at the top level
-NODE_LIMIT = 50_000  # of the tree of what the launcher needs: 20 times what honest ones have
+NODE_LIMIT = 50_000  # of the launcher's syntax tree: 20 times that of honest ones
 _DEFINITION = re.compile(r"^[ \t]*+(?:def[ \t]++(\w++)[ \t]*+\(|(\w++)[ \t]*+=[^=])", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What an exercise asks for: a launcher of that name with these parameters."""
+    """What an exercise requires: a launcher of that name with these parameters."""
 
     name: str
     parameters: tuple[str, ...]
@@ -60,7 +60,7 @@ class Slice:
 
 
 def seemingly_defined(text: str) -> Iterator[str]:
-    """The names that a text defines or seems to: it need not be Python."""
+    """Yield the names that a text, which need not be Python, seems to define."""
     for match in _DEFINITION.finditer(text):
         yield match[1] or match[2]
 
@@ -72,7 +72,7 @@ def _nothing(_text: str) -> bool:
 class Program:
     """All cells that are Python, as one list of statements.
 
-    `given` says of a cell's text whether the lesson holds it as it is.
+    `given` tests whether a cell's text is the lesson's, unchanged.
     """
 
     def __init__(self, cells: Sequence[Cell], given: Callable[[str], bool] = _nothing) -> None:
@@ -80,7 +80,7 @@ class Program:
         self.statements: list[Statement] = []
         self.broken: list[Broken] = []
         self.line_count = 0
-        self._postponed = False  # whether annotations are not evaluated from here on
+        self._postponed = False  # whether annotations are unevaluated from here on
         self._cells: list[tuple[int, int]] = []
         if not any(cell.text.strip() for cell in cells):
             raise refusal(
@@ -123,7 +123,7 @@ class Program:
         )
 
     def slice(self, launcher: str, parameters: Sequence[str]) -> Slice:
-        """What the launcher needs; raises SubmissionError."""
+        """Return what the launcher needs; raises SubmissionError."""
         wanted = Wanted(launcher, tuple(parameters))
         try:
             chosen = self._launcher(wanted)
@@ -140,7 +140,7 @@ class Program:
         return Slice(source, cells, codes)
 
     def _check_size(self, nodes: int) -> None:
-        """Refuse what would take the judge much memory: it holds the tree of what is kept."""
+        """Raise a refusal if the tree is too large, because the judge keeps it in memory."""
         if nodes > NODE_LIMIT:
             raise self._too_much(f"{NODE_LIMIT:,} names, numbers and other parts")
 
@@ -148,7 +148,7 @@ class Program:
         self._refuse_broken(exercise.name)
         bound = [s for s in self.statements if exercise.name in s.binds]
         defined = [s for s in bound if s.is_function]
-        if any(not s.given for s in defined):  # the lesson's own stub, which stands there, too
+        if any(not s.given for s in defined):  # ignore the lesson's own stub
             defined = [s for s in defined if not s.given]
         if not defined:
             raise self._no_launcher(exercise, bound)
@@ -219,7 +219,7 @@ class Program:
             )
 
     def _guess(self, name: str, line: int) -> str:
-        """What to write in place of a name that nothing defines; empty where nobody can tell."""
+        """Return what to write instead of an undefined name; empty if there is no good guess."""
         if name in TRITON_NAMES:
             return f"Triton's functions live in tl: write tl.{name}."
         function = self._function_at(line)
@@ -232,7 +232,7 @@ class Program:
         return instead or did_you_mean(name, list(dict.fromkeys(known)))
 
     def _function_at(self, line: int) -> ast.FunctionDef | None:
-        """The function in which a line stands."""
+        """Return the function that contains a line."""
         for statement in self.statements:
             node = statement.node
             if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
@@ -240,7 +240,7 @@ class Program:
         return None
 
     def _refuse_broken(self, name: str) -> None:
-        """Report the syntax error of the cell in which `name` was meant to be defined."""
+        """Raise the syntax error of the cell that should define `name`."""
         broken = self._meant.get(name)
         if broken is not None:
             first = next(line for line, number in self._cells if number == broken.cell.number)
@@ -248,7 +248,7 @@ class Program:
 
     @cached_property
     def _meant(self) -> dict[str, Broken]:
-        """The names that the broken cells seem to define."""
+        """Return the names that the broken cells seem to define."""
         found: dict[str, Broken] = {}
         for broken in self.broken:
             for name in seemingly_defined(broken.cell.text):
@@ -263,7 +263,7 @@ class Program:
         return syntax_refusal(broken.error, place, first_line + line - 1)
 
     def _in_its_cell(self, told: Refusal) -> Refusal:
-        """The refusal with its line counted from the top of its cell, where there are cells."""
+        """Return the refusal with its line counted from the top of its cell, if there are cells."""
         if told.line is None or [number for _, number in self._cells] == [0]:
             return told
         position = max(0, bisect.bisect_right(self._cells, (told.line, 10**9)) - 1)
@@ -277,7 +277,7 @@ class Program:
 
 
 def _local_names(function: ast.FunctionDef) -> list[str]:
-    """The parameters and variables of a function."""
+    """Return the parameters and variables of a function."""
     named = [part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)]
     stored = (n for n in ast.walk(function) if isinstance(n, ast.Name))
     return named + [n.id for n in stored if isinstance(n.ctx, ast.Store)]

@@ -1,4 +1,4 @@
-"""A cell of Python text and its tree: notebook magics blanked, nothing deeper than we can walk."""
+"""Parses a cell of Python text: blanks notebook magics, and refuses too deeply nested code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import warnings
 from dataclasses import dataclass
 
-NUMBER_BITS = 10_000  # of a whole number that is written out
+NUMBER_BITS = 10_000  # of an integer literal
 DEPTH_LIMIT = 150  # nested syntax: deeper trees would exhaust the stack of every visitor
 TOO_DEEP = "nested too deeply"
 KEYWORD = "a name that reads as the keyword"
@@ -16,7 +16,7 @@ KEYWORD = "a name that reads as the keyword"
 
 @dataclass(frozen=True)
 class Cell:
-    """Python text as the learner wrote it. `number` counts all cells from 1; 0: a script."""
+    """Python text as the learner wrote it. `number` counts all cells from 1; 0 is a script."""
 
     number: int
     text: str
@@ -24,25 +24,25 @@ class Cell:
 
 @dataclass(frozen=True)
 class Broken:
-    """A cell that is not Python, kept to explain a definition that is missed later."""
+    """A cell that is not Python, kept to explain a definition that is missing later."""
 
     cell: Cell
     error: SyntaxError
 
 
 def normalised(text: str) -> str:
-    """Text with one kind of line end, so that line numbers mean the same everywhere.
+    """Return the text with one kind of line end, so that line numbers are the same everywhere.
 
-    Half a character, as a cut emoji leaves, becomes a question mark.
+    Half a surrogate pair, as a cut emoji leaves, becomes a question mark.
     """
     whole = text.encode("utf-8", "replace").decode()
     return whole.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parsed(cell: Cell) -> tuple[ast.Module, str]:
-    """The tree of a cell, and its text with magics blanked; raises SyntaxError.
+    """Return the tree of a cell, and its text with magics blanked; raises SyntaxError.
 
-    Only text that is no Python as it stands is searched for magics.
+    Only text that is not Python without this is searched for magics.
     """
     try:
         return _tree(cell.text), cell.text
@@ -54,7 +54,7 @@ def parsed(cell: Cell) -> tuple[ast.Module, str]:
 
 
 def _check_numbers(tree: ast.Module) -> None:
-    """Python reads a hexadecimal number of any length, and cannot write it again."""
+    """Refuse long hexadecimal numbers, which Python can read but not write in decimal."""
     numbers = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     if any(isinstance(number, int) and number.bit_length() > NUMBER_BITS for number in numbers):
         raise SyntaxError(f"a number of more than {NUMBER_BITS:,} bits")
@@ -63,7 +63,7 @@ def _check_numbers(tree: ast.Module) -> None:
 def _tree(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a string is no error
+            warnings.simplefilter("ignore")  # an invalid escape in a string is not an error
             tree = ast.parse(text)
             _check_depth(tree)
             _check_numbers(tree)
@@ -71,7 +71,7 @@ def _tree(text: str) -> ast.Module:
             compile(tree, "<submission>", "exec", dont_inherit=True)  # `return` outside a function
     except (RecursionError, MemoryError):  # MemoryError: often the parser's own stack
         raise SyntaxError(TOO_DEEP) from None
-    except ValueError as error:  # a zero byte, say
+    except ValueError as error:  # for example a zero byte
         raise SyntaxError(str(error)) from None
     return tree
 
@@ -86,7 +86,7 @@ def _check_depth(tree: ast.AST) -> None:
 
 
 def _check_names(tree: ast.AST) -> None:
-    """Python takes letters of other alphabets for plain ones, and so a name for a keyword's."""
+    """Refuse names in other alphabets' letters that Python normalises to a keyword."""
     for node in ast.walk(tree):
         for field in ("id", "arg", "attr", "name", "asname"):
             name = getattr(node, field, None)
@@ -101,7 +101,7 @@ _ASSIGNED_MAGIC = re.compile(r"^(\s*+\w[\w, ]*+=\s*+)[%!].*$")
 
 
 def without_magics(text: str) -> str:
-    """The same lines with notebook magics replaced by nothing that Python minds."""
+    """Return the same lines, with notebook magics replaced by valid Python."""
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if first.startswith("%%"):

@@ -1,8 +1,8 @@
-"""`Reader`: what a stranger's file holds, found out by a process that has limits.
+"""`Reader` reads an untrusted file in a process with limits.
 
-Parsing costs what the file makes it cost: some kilobytes of brackets take gigabytes, some of
-names hours. So the judge opens a file and hands its descriptor to a warm process, a fork of which
-reads it. What is over the limits is a finding with a name, and the judge goes on.
+Parsing can be very expensive: some kilobytes of brackets take gigabytes, some kilobytes of names
+take hours. So the judge opens a file and passes its descriptor to a warm process, whose fork reads
+it. A file that exceeds the limits becomes a finding, and the judge continues.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Any
 
 from graders.judge.submission.refusals import Refusal, SubmissionError, refusal
 
-SECONDS = 4  # of the processor, for one file
-MEMORY_BYTES = 512 * 1024 * 1024  # of addresses, the interpreter's own included
-PATIENCE_SECONDS = 60.0  # on a machine with more to do than it can
+SECONDS = 4  # of CPU time, for one file
+MEMORY_BYTES = 512 * 1024 * 1024  # of address space, including the interpreter's own
+PATIENCE_SECONDS = 60.0  # wall time, for an overloaded machine
 MOST_ANSWER = 128 * 1024 * 1024  # bytes of JSON
 _ROOT = Path(__file__).resolve().parents[3]
 _PROCESS = Path(__file__).with_name("reader_process.py")
@@ -35,7 +35,7 @@ _PROCESS = Path(__file__).with_name("reader_process.py")
 
 @dataclass(frozen=True)
 class Cost:
-    """What reading one file took: seconds by the clock, of the processor, bytes of memory."""
+    """What reading one file took: seconds of wall time and of CPU time, bytes of memory."""
 
     seconds: float
     processor: float
@@ -43,7 +43,7 @@ class Cost:
 
 
 class Reader:
-    """The warm process, started when it is first needed, or by `start`; safe among threads."""
+    """The warm process, started by `start` or on first use; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,16 +62,16 @@ class Reader:
             self._stop()
 
     def ask(self, operation: str, descriptor: int, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer of an operation on the file behind `descriptor`.
+        """Run an operation on the file of `descriptor`, and return its answer.
 
-        Raises SubmissionError and nothing else: what the file is refused for, which limit it is
-        over, or that reading it failed by a fault of ours.
+        Raises only SubmissionError: it says why the file is refused, which limit it exceeds, or
+        that reading failed because of an error of ours.
         """
         message = json.dumps({**request, "operation": operation}).encode()
         with self._lock:
             try:
                 raw, ending = self._exchange(message, descriptor)
-            except (OSError, ValueError):  # somebody ended the warm process: once more
+            except (OSError, ValueError):  # the warm process was killed: try once more
                 try:
                     raw, ending = self._exchange(message, descriptor)
                 except (OSError, ValueError) as error:
@@ -95,7 +95,7 @@ class Reader:
                 os.close(theirs)
             raw = _all(answer, time.monotonic() + 2 * PATIENCE_SECONDS)
             ending = json.loads(self._control.recv(1 << 16))
-        except BaseException:  # Ctrl-C, say: the answer to this must not meet the next question
+        except BaseException:  # for example Ctrl-C: the next request must not read this answer
             self._stop()
             raise
         finally:
@@ -125,7 +125,7 @@ class Reader:
                 stderr=subprocess.DEVNULL,
                 env={"LC_ALL": "C.UTF-8"},
                 cwd="/",
-                start_new_session=True,  # Ctrl-C is for the judge; this ends when it does
+                start_new_session=True,  # Ctrl-C is for the judge only; this ends with it
             )
 
     def _stop(self) -> None:
@@ -138,7 +138,7 @@ class Reader:
 
 
 def _all(descriptor: int, deadline: float) -> bytes:
-    """What is written to a pipe until its other end is closed."""
+    """Return everything written to a pipe until its other end is closed."""
     parts: list[bytes] = []
     size = 0
     poll = select.poll()
@@ -194,7 +194,7 @@ _shared: tuple[int, Reader] | None = None
 
 
 def shared() -> Reader:
-    """The one reader of this process; a fork has one of its own."""
+    """Return the only reader of this process; a fork gets its own."""
     global _shared
     if _shared is None or _shared[0] != os.getpid():
         reader = Reader()

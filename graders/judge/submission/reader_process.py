@@ -1,7 +1,7 @@
-"""Main of the warm process that reads submissions: one fork with limits for each of them.
+"""Main of the warm process that reads submissions, each in its own fork with limits.
 
-It imports nothing that is heavy or secret. A fork has no file but its input, no network, no
-second process, and ends at its limits of time and memory. Started by `reader` as a script with
+It imports nothing slow and nothing secret. A fork can use only its input file, has no network and
+no second process, and ends at its limits on time and memory. `reader` starts it as a script with
 a JSON configuration: `{"socket": fd, "root": path, "seconds": s, "bytes": n, "patience": s}`.
 """
 
@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# What Python imports late, in the middle of parsing: a fork can open no file any more.
+# What Python imports lazily while parsing: a fork cannot open files any more.
 _IMPORTED_BEFOREHAND = ("unicodedata", "stringprep", "traceback")
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _NOBODY = 65_534
@@ -60,13 +60,13 @@ def main() -> None:
     imports.import_all(_IMPORTED_BEFOREHAND)
     fingerprints()
     gc.collect()
-    gc.freeze()  # what is there now is shared with every fork
+    gc.freeze()  # forks share these pages
     with socket.socket(fileno=config["socket"]) as control, contextlib.suppress(ConnectionError):
         _Warm(config, control, OPERATIONS).serve()
 
 
 class _Warm:
-    """Serves one request after another until the judge closes its end."""
+    """Serves one request after the other, until the judge closes its end."""
 
     def __init__(
         self, config: Mapping[str, Any], control: socket.socket, operations: Operations
@@ -91,16 +91,16 @@ class _Warm:
             self._control.send(json.dumps(self._wait(pid)).encode())
 
     def _rehearse(self, _channel: socket.socket) -> None:
-        """Copy what reading touches, so that no request waits for the copies."""
-        gc.disable()  # it would touch, and so copy, all that is shared; memory has its limit
+        """Touch the pages that reading writes to, so that no request waits for their copies."""
+        gc.disable()  # it would copy all shared pages; memory is limited anyway
         self._operations["slice"](_SAMPLE, _SAMPLE_REQUEST)
 
     def _work(self, message: bytes, descriptors: list[int], _parent: int) -> None:
-        """What a fork does."""
+        """Read one file, in a fork."""
         self._read(json.loads(message), *descriptors)
 
     def _wait(self, pid: int) -> dict[str, Any]:
-        """How the fork ended, what it took, and whether it was our patience that ended it."""
+        """Return how the fork ended, what it used, and whether we ended it after our patience."""
         exited = os.pidfd_open(pid)
         started, patient = time.monotonic(), True
         poll = select.poll()
@@ -141,7 +141,7 @@ class _Warm:
             return {"refused": vars(error.refusal)}
 
     def _bind(self, *kept: int) -> None:
-        """Close every other file, then give up what reading does not need, for ever."""
+        """Close every other file, then give up permanently what reading does not need."""
         rules = () if self._rules is None else (self._rules.fd,)
         last = 2
         for descriptor in sorted((*kept, *rules)):
@@ -174,7 +174,7 @@ class _Warm:
 
 
 def _layers() -> tuple[Any, Any]:
-    """Landlock without one open path, and a filter of system calls; None where there is none."""
+    """Return a Landlock ruleset without paths, and a system call filter; None if missing."""
     from graders.judge.jail import landlock, seccomp
 
     try:
@@ -189,7 +189,7 @@ def _layers() -> tuple[Any, Any]:
 
 
 def _where(error: BaseException) -> str:
-    """The kind of an error and the line of ours that it comes from; nothing that it says."""
+    """Return an error's type and our line that raised it, without its text."""
     trace = error.__traceback__
     place = ""
     while trace is not None:

@@ -1,4 +1,4 @@
-"""What is said when a submission cannot be read: one clear line and the next step each."""
+"""The messages if a submission cannot be read: each has one clear line and a next step."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from graders.judge.plain_text import one_line, plain, shortened
 
-if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does without
+if TYPE_CHECKING:  # it imports torch, which the reading process does not need
     from graders.judge.report import Finding
 
-# A file that nobody can read is not a wrong answer: the instructor has to look at it.
+# An unreadable file is not a wrong answer: the instructor has to look at it.
 UNREADABLE = frozenset(
     {
         "file-missing",
@@ -26,13 +26,13 @@ UNREADABLE = frozenset(
     }
 )
 TRITON_NAMES = frozenset({"load", "store", "arange", "program_id", "num_programs", "where"})
-MOST_WORDS = 2_000  # characters of a message, however long the names in it are
-MOST_NAMES, LONGEST_NAME = 500, 80  # that a guess looks at: comparing takes time
+MOST_WORDS = 2_000  # characters of a message: names in it may be long
+MOST_NAMES, LONGEST_NAME = 500, 80  # limits for a guess, because comparing takes time
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a submission cannot be judged as it was handed in, as plain text."""
+    """The reason why a submission cannot be judged as it was handed in, as plain text."""
 
     code: str
     title: str
@@ -52,7 +52,7 @@ class SubmissionError(Exception):
 
     @property
     def finding(self) -> Finding:
-        """The refusal as a finding of the gate *read*."""
+        """Return the refusal as a finding of the gate *read*."""
         from graders.judge.report import Finding
 
         told = self.refusal
@@ -77,12 +77,12 @@ def refusal(
     line: int | None = None,
     original: str = "",
 ) -> SubmissionError:
-    """The exception for one plain reason, found by the gate *read*."""
+    """Return the exception for a refusal by the gate *read*."""
     said, raw = (shortened(plain(text), MOST_WORDS) for text in (message, original))
     return SubmissionError(Refusal(code, one_line(title), said, next_step, line, raw))
 
 
-# Part of the parser's own message → the same in a tutor's words.
+# Part of the parser's own message → an explanation for learners.
 SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
     ("expected ':'", "A colon is missing at the end of this line."),
     ("was never closed", "A bracket is opened here and never closed."),
@@ -113,7 +113,7 @@ SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
         "This return is outside a function: is its indentation correct?",
     ),
 )
-# The same for what Python reads and the judge does not → code, title, message and next step.
+# The same for what Python accepts but the judge does not → code, title, message and next step.
 VALID_PYTHON: tuple[tuple[str, tuple[str, str, str, str]], ...] = (
     (
         "nested too deeply",
@@ -139,7 +139,7 @@ VALID_PYTHON: tuple[tuple[str, tuple[str, str, str, str]], ...] = (
 
 
 def syntax_refusal(error: SyntaxError, place: str, line: int | None) -> SubmissionError:
-    """A syntax error with its place, its text and what it usually means."""
+    """Return the refusal of a syntax error, with its place, its text and its usual cause."""
     raw = error.msg or "invalid syntax"
     for part, (code, title, said, step) in VALID_PYTHON:
         if part in raw:
@@ -160,7 +160,7 @@ def syntax_refusal(error: SyntaxError, place: str, line: int | None) -> Submissi
 
 
 def did_you_mean(wanted: str, known: Sequence[str]) -> str:
-    """`Did you mean …?` or nothing."""
+    """Return `Did you mean …?` or ""."""
     if len(wanted) > LONGEST_NAME:
         return ""
     near = [name for name in known if len(name) <= LONGEST_NAME][:MOST_NAMES]
@@ -170,7 +170,7 @@ def did_you_mean(wanted: str, known: Sequence[str]) -> str:
 
 
 def missing_launcher(wanted: str, signature: str, known: Sequence[str]) -> SubmissionError:
-    """The launcher is not there under its name."""
+    """Return the refusal of a submission without a launcher of the required name."""
     guess = did_you_mean(wanted, known)
     listed = ", ".join(list(known)[:8])
     found = f"The functions here are: {listed}." if listed else "No function is defined here."

@@ -1,6 +1,6 @@
-"""What a kernel is when names, comments and layout are left away: equal shapes, equal digests.
+"""Computes digests of kernels that ignore names, comments and layout.
 
-This runs in the process that reads: see `reader`.
+This runs in the reading process: see `reader`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-LONGEST_TEXT = 8_000  # characters of a kernel that are told
+LONGEST_TEXT = 8_000  # characters of a kernel that are shown
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Shape:
 
 
 def shapes(source: str) -> list[Shape]:
-    """The kernels of a Python text in their order; none where it does not parse."""
+    """Return the kernels of a Python text in order; none if it does not parse."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -47,15 +47,15 @@ def _is_jit(decorator: ast.expr) -> bool:
 def _shape(kernel: ast.FunctionDef, lines: Sequence[str]) -> Shape:
     first, last = kernel.lineno, kernel.end_lineno or kernel.lineno
     text = "\n".join(lines[first - 1 : last])[:LONGEST_TEXT]
-    name = kernel.name  # the renaming below forgets it
+    name = kernel.name  # the renaming below changes it
     return Shape(name, digest(kernel), first, last, text)
 
 
 def digest(kernel: ast.FunctionDef) -> str:
-    """The digest of a kernel's tree, whose names are changed here to their order of appearance.
+    """Return the digest of a kernel's tree, after renaming names by their order of appearance.
 
-    Constants, attributes (`tl.load`) and the keywords of other functions stay. Decorators go: a
-    list of configurations is no part of the kernel.
+    Constants, attributes (`tl.load`) and the keywords of other functions stay. Decorators are
+    removed: a list of configurations is not part of the kernel.
     """
     kernel.decorator_list = []
     names = _Names(kernel)
@@ -65,7 +65,7 @@ def digest(kernel: ast.FunctionDef) -> str:
 
 
 def _in_order(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Every node, parents before children and left before right; docstrings are gone then."""
+    """Yield every node, parents first and from left to right; remove docstrings on the way."""
     waiting: list[ast.AST] = [kernel]
     while waiting:
         node = waiting.pop()
@@ -77,12 +77,12 @@ def _in_order(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """A docstring, or a text that stands alone as a comment."""
+    """Whether the statement is a docstring, or a string used as a comment."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 class _Names:
-    """Names by the order in which they appear; those that Python itself has stay, unless bound."""
+    """New names by order of appearance; Python's builtins keep their names unless rebound."""
 
     def __init__(self, kernel: ast.FunctionDef) -> None:
         nodes = list(ast.walk(kernel))

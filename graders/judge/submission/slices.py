@@ -1,9 +1,9 @@
-"""What the launcher needs, and nothing else: its dependency closure by name.
+"""Finds exactly what the launcher needs: its dependency closure by name.
 
 The statements at the top level of all cells form one program. A statement is kept when the
 launcher needs a name that it binds; everything else (tests, plots, other exercises) is
-dropped and never runs. Kept statements stay on their own lines. What the lesson itself binds is
-looked at only where the learner binds nothing of that name.
+dropped and never runs. Kept statements stay on their own lines. The lesson's own binding of a
+name is used only if the learner does not bind that name.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from graders.judge.submission.effects import Effects
 from triton_util.notebook.stubs import body_is_empty
 
-INLINE_SCOPES = frozenset({"listcomp", "genexpr", "dictcomp", "setcomp"})  # run where they stand
+INLINE_SCOPES = frozenset({"listcomp", "genexpr", "dictcomp", "setcomp"})  # run immediately
 BUILTIN_NAMES = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
-# Calls for their effect that a launcher relies on, and decorators: torch.ops finds operators.
+# Calls and decorators with an effect that a launcher needs: torch.ops finds registered operators.
 NEEDED_CALLS = frozenset({"triton.set_allocator"})
 OPERATORS = ("custom_op", "triton_op")
 _POSTPONED = "from __future__ import annotations\n"
@@ -31,7 +31,7 @@ class Statement:
     """One statement at the top level. Line numbers count from 1 through all cells.
 
     `eager` names are needed when the statement runs, `lazy` ones when a function in it is
-    called; `given` says that it stands in a cell of the lesson that the learner has left as it was.
+    called. `given` says that it is in a cell of the lesson that the learner did not change.
     """
 
     node: ast.stmt
@@ -73,7 +73,7 @@ def statements(
     given: bool = False,
     postponed: bool = False,
 ) -> list[Statement]:
-    """The top-level statements of a cell whose first line is `first_line` of the program.
+    """Return the top-level statements of a cell whose first line is `first_line` of the program.
 
     postponed: annotations are not evaluated, because of an import from `__future__`.
     """
@@ -89,7 +89,7 @@ def statements(
 
 
 def _segment(lines: list[bytes], node: ast.stmt) -> str:
-    """The exact text of a statement, decorators included, without its neighbours on a line."""
+    """Return the exact text of a statement with its decorators, without others on its lines."""
     decorators = getattr(node, "decorator_list", None)
     first = (decorators[0].lineno if decorators else node.lineno) - 1
     column = 0 if decorators else node.col_offset
@@ -103,7 +103,7 @@ def _segment(lines: list[bytes], node: ast.stmt) -> str:
 def _names(
     node: ast.stmt, text: str, postponed: bool
 ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The names that a statement binds, needs at once, and needs when its functions are called."""
+    """Return the names that a statement binds, needs at once, and needs in later calls."""
     table = symtable.symtable(f"{_POSTPONED if postponed else ''}{text}", "<submission>", "exec")
     binds, eager = set(), set()
     for symbol in table.get_symbols():
@@ -130,19 +130,19 @@ def _collect_globals(table: symtable.SymbolTable, eager: set[str], lazy: set[str
 
 
 def is_main_guard(node: ast.stmt) -> bool:
-    """`if __name__ == "__main__":`, which never holds in the judge."""
+    """Whether this is `if __name__ == "__main__":`, which is false in the judge."""
     return isinstance(node, ast.If) and any(
         isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test)
     )
 
 
 def is_future(node: ast.stmt) -> bool:
-    """`from __future__ import annotations` and its like."""
+    """Whether this is an import such as `from __future__ import annotations`."""
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
-    """Everything that `launcher` needs, directly or through others."""
+    """Return everything that `launcher` needs, directly or indirectly."""
     program = [s for s in program if not is_main_guard(s.node)]
     by_index = {s.index: s for s in program}
     bindings = Bindings(program)
@@ -185,7 +185,7 @@ def _note_missing(result: Closure, needing: Statement, unknown: Sequence[str]) -
 
 
 def is_star_import(node: ast.stmt) -> bool:
-    """`from module import *`, which may bind any name."""
+    """Whether this is `from module import *`, which may bind any name."""
     return isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
 
 
@@ -195,12 +195,12 @@ def _needs(statement: Statement) -> Iterator[tuple[str, int | None]]:
     for name in sorted(statement.eager):
         yield name, statement.index
     if isinstance(statement.node, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.Match):
-        for name in sorted(statement.binds):  # `x = 1`, then `if …: x = 2`
+        for name in sorted(statement.binds):  # for example `x = 1`, then `if …: x = 2`
             yield name, statement.index
 
 
 class Bindings:
-    """What gives each name its value: the learner's statements first, then the lesson's."""
+    """The statements that bind each name: the learner's take precedence over the lesson's."""
 
     def __init__(self, program: Sequence[Statement]) -> None:
         self._bound: dict[str, tuple[_Bound, _Bound]] = {}
@@ -217,15 +217,15 @@ class Bindings:
             self._bound[name] = _Bound(own), _Bound(given)
 
     def altering(self, value: Statement) -> list[Statement]:
-        """What alters the object that a statement has bound, as `@launcher.register` does."""
+        """Return the statements that change a bound object, as `@launcher.register` does."""
         groups = ((name, self._bound[name][value.given]) for name in sorted(value.binds))
         return [s for name, group in groups for s in self._altered(name, value, group)]
 
     def chosen(self, name: str, limit: int | None) -> list[Statement]:
-        """The statements that give `name` the value that it has at the statement number `limit`.
+        """Return the statements that give `name` its value at statement number `limit`.
 
-        Without a limit, at the end. The first call for a value also returns the statements that
-        alter its object.
+        Without a limit, its value at the end. The first call for a value also returns the
+        statements that change its object.
         """
         group, position = self._place(name, limit)
         if group is None:
@@ -239,7 +239,7 @@ class Bindings:
         return [value, *self._altered(name, value, group)]
 
     def _place(self, name: str, limit: int | None) -> tuple[_Bound | None, int]:
-        """The group that decides, and how many of its statements come before."""
+        """Return the group that binds the name, and how many of its statements come before."""
         groups = [group for group in self._bound.get(name, ()) if group.indexes]
         if limit is not None:
             for group in groups:
@@ -251,7 +251,7 @@ class Bindings:
         return (groups[0], len(groups[0].indexes)) if groups else (None, 0)
 
     def _altered(self, name: str, value: Statement, group: _Bound) -> list[Statement]:
-        """What changes the object of a name between this value and the next."""
+        """Return the statements that change a name's object between this value and the next."""
         altering = self._altering.get(name, [])
         after = bisect.bisect_right(group.indexes, value.index)
         end = group.indexes[after] if after < len(group.indexes) else None
@@ -269,7 +269,7 @@ class _Bound:
         self.indexes = [statement.index for statement in bound]
         self.imports = [statement for statement in bound if statement.is_import]
         self._bound = bound
-        self._written: list[Statement | None] = []  # the last one that is no stub, up to here
+        self._written: list[Statement | None] = []  # the last one up to here that is not a stub
         last: Statement | None = None
         for statement in bound:
             stub = isinstance(statement.node, ast.FunctionDef) and body_is_empty(statement.node)
@@ -281,12 +281,12 @@ class _Bound:
         return place < len(self.indexes) and self.indexes[place] == index
 
     def value(self, count: int) -> Statement:
-        """The last of the first `count` that is no untouched stub; if all are, the last one."""
+        """Return the last of the first `count` that is not an unchanged stub, else the last."""
         return self._written[count - 1] or self._bound[count - 1]
 
 
 def is_needed_call(statement: Statement) -> bool:
-    """A top-level call for its effect, which a launcher relies on without naming it."""
+    """Whether this top-level call has an effect that a launcher needs without naming it."""
     node = statement.node
     if isinstance(node, ast.FunctionDef) and not statement.given:
         calls = (d.func for d in node.decorator_list if isinstance(d, ast.Call))
@@ -296,7 +296,7 @@ def is_needed_call(statement: Statement) -> bool:
 
 
 def sliced(program: Sequence[Statement], kept: set[int], needed: set[str], line_count: int) -> str:
-    """The kept statements on their own lines; every other line is blank.
+    """Return the kept statements on their own lines; every other line is blank.
 
     Imports keep the names that are needed: `import os, torch` becomes `import torch`.
     """

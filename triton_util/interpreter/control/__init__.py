@@ -1,1 +1,1 @@
-"""Control flow of many programs at once: rewritten branches and loops, and what they merge."""
+"""Control flow of many programs at once: rewritten branches and loops, and merged variables."""

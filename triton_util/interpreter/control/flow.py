@@ -2,7 +2,8 @@
 
 A rewritten kernel calls `Control` at its branches and loops.  Where all active programs agree,
 Python takes the one path.  Where they differ, `split` is true: each path runs with only its own
-programs active (memory operations see no others), and `merge` picks per program afterwards.
+programs active (memory operations ignore the others), and `merge` then selects each program's
+values.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ class Control:
     """What rewritten kernels call at their branches and loops."""
 
     language = tl
-    locals = staticmethod(locals)  # a kernel may have a variable of that name
+    locals = staticmethod(locals)  # because a kernel may have a variable of that name
 
     def __init__(self, run: Running) -> None:
         self.run = run
         self.frames: list[Frame] = []
-        self.arms: set[int] = set()  # that ran, see `rewriting`
+        self.arms: set[int] = set()  # the arms that ran, see `rewriting`
 
     def begin(self) -> None:
-        """A batch begins: no function and no loop of it is running."""
+        """Begin a batch, in which no function and no loop is running."""
         self.frames.clear()
         self.batch.rounds.clear()
 
@@ -65,7 +66,7 @@ class Control:
     @acts_for_the_kernel
     def truth(self, condition: Any) -> bool | Array:
         """A Python bool where the active programs agree, else one bool per program."""
-        if isinstance(condition, tl.condition):  # `while tl.condition(...)`, with its hints
+        if isinstance(condition, tl.condition):  # `while tl.condition(...)`, which carries hints
             condition = condition.condition
         condition = unwrapped(condition)
         if not isinstance(condition, tl.tensor):
@@ -89,7 +90,7 @@ class Control:
         raise Divergence(answer)
 
     def activate(self, chosen: Array | None) -> None:
-        """Leave only these programs active, without those that have returned."""
+        """Activate only these programs, except those that have returned."""
         if self.frames and self.frames[-1].done is not None:
             left = ~self.frames[-1].done
             chosen = left if chosen is None else chosen & left
@@ -100,7 +101,7 @@ class Control:
         return tuple(scope.get(name, UNDEFINED) for name in names)
 
     def ran(self, arm: int, value: Any = None) -> Any:
-        """Note that an arm ran, and give the value of its expression back."""
+        """Note that an arm ran, and return the value of its expression."""
         self.arms.add(arm)
         return value
 
@@ -119,7 +120,7 @@ class Control:
         return loop
 
     def rounds(self) -> Rounds:
-        """A `while` begins that Python runs, because it contains a break or a return."""
+        """Begin a `while` that Python itself runs, because it contains a break or a return."""
         return Rounds(self.run, self.batch)
 
     def frame(self) -> Frame:
@@ -140,7 +141,7 @@ class Control:
         return result
 
     def every(self, arms: Sequence[int | None], *operands: Callable[[], Any]) -> Any:
-        """`a and b`, as Triton compiles it: `logical_and` as soon as tensors take part."""
+        """`a and b`, as Triton compiles it: `logical_and` as soon as an operand is a tensor."""
         return self._logical(arms, operands, False, self.semantic.logical_and)
 
     def some(self, arms: Sequence[int | None], *operands: Callable[[], Any]) -> Any:
@@ -166,7 +167,7 @@ class Control:
                 if isinstance(result, tl.tensor):
                     tensors.append(result)
                     if is_one_element(result.handle) and self.truth(result) is ends:
-                        # Triton may know it, too, and leave out the rest: a size that is 1, say.
+                        # Triton may know it too, for example a size of 1, and skip the rest.
                         self.arms = set()
                 elif bool(result) is ends:
                     return result
@@ -200,7 +201,7 @@ class Control:
 
     @acts_for_the_kernel
     def check(self, condition: Any, message: Callable[[], Any]) -> None:
-        """`assert`: of a tensor as tl.device_assert, of anything else as Python's."""
+        """`assert`: for a tensor as tl.device_assert, for anything else as in Python."""
         condition = unwrapped(condition)
         if isinstance(condition, tl.tensor):
             self.run.builder.launching.require(condition.handle, message())
@@ -208,7 +209,7 @@ class Control:
             raise AssertionError(message())
 
     def builtin(self, function: Any) -> Any:
-        """`min`, `max` and `print` as Triton compiles them; anything else as it is."""
+        """`min`, `max` and `print` as Triton compiles them; any other function unchanged."""
         if function is builtins.min:
             return self._extreme(builtins.min, self.semantic.minimum)
         if function is builtins.max:
@@ -237,7 +238,7 @@ class Control:
 
 
 class Branch:
-    """One `if`: `then()` and `otherwise()` say whether a path is taken and by whom."""
+    """One `if`: `then()` and `otherwise()` enter a path with the programs that take it."""
 
     def __init__(self, control: Control, test: Any) -> None:
         self.control = control
@@ -248,11 +249,11 @@ class Branch:
         self.chosen: Array = everyone if isinstance(self.answer, bool) else self.answer
 
     def then(self) -> bool:
-        """Enter the first path."""
+        """Enter the first path; returns whether any program takes it."""
         return self._enter(True)
 
     def otherwise(self) -> bool:
-        """Enter the second path."""
+        """Enter the second path; returns whether any program takes it."""
         return self._enter(False)
 
     def _enter(self, path: bool) -> bool:
@@ -263,12 +264,12 @@ class Branch:
         return True
 
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Each variable as the path of each program left it."""
+        """Each variable, with the value from the path that each program took."""
         self.control.activate(self.outer)
         return tuple(merged_value(self.chosen, a, b) for a, b in zip(first, second, strict=True))
 
     def close(self) -> None:
-        """Go on behind the `if` with the programs that have not returned."""
+        """Continue after the `if` with the programs that have not returned."""
         self.control.activate(self.outer)
 
 
@@ -328,7 +329,7 @@ class Loop:
             yield tl.tensor(Block(None, dtype, (), terms=(number,)), dtype)
 
     def goes(self, test: Any) -> bool:
-        """Whether some program goes round a `while` once more."""
+        """Whether any program runs another round of a `while`."""
         answer = self.control.truth(test)
         assert self.rounds is not None
         self.rounds.again(answer is not False)
@@ -348,11 +349,11 @@ class Loop:
         self.control.activate(self.outer if whole else chosen)
 
     def merge(self, new: tuple[Any, ...], old: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Programs that have stopped keep what they had."""
+        """The variables after a round; programs that have stopped keep their old values."""
         return tuple(merged_value(self.chosen, a, b) for a, b in zip(new, old, strict=True))
 
     def close(self) -> None:
-        """Go on behind the loop with everybody."""
+        """Continue after the loop with all programs."""
         if self.rounds is not None:
             self.rounds.close()
         self.control.activate(self.outer)
@@ -369,7 +370,7 @@ class Frame:
         control.frames.append(self)
 
     def leave(self, value: Any) -> bool:
-        """The active programs return `value`; True if no program is left."""
+        """The active programs return `value`; the result is True if no program is left."""
         active = self.control.batch.active
         if active is None:
             active = np.ones(self.control.batch.programs, bool)
@@ -379,13 +380,13 @@ class Frame:
         return self.finished()
 
     def finished(self) -> bool:
-        """True once every program that entered has returned."""
+        """Whether every program that entered has returned."""
         if self.done is None:
             return False
         return bool(self.done.all() if self.entry is None else (self.done | ~self.entry).all())
 
     def result(self) -> Any:
-        """What the function returns, per program."""
+        """The function's return value, per program."""
         if not self.results:
             return None
         value = self.results[-1][1]
@@ -394,6 +395,6 @@ class Frame:
         return value
 
     def close(self) -> None:
-        """Back to the caller."""
+        """Return to the caller."""
         self.control.frames.remove(self)
         self.control.batch.active = self.entry

@@ -1,7 +1,7 @@
-"""Which variables of a branch or loop nobody can see outside it.
+"""Which variables of a branch or loop are never read outside it.
 
-Such variables need no merging when programs take different paths: whoever reads them has just
-set them.  The question is answered on the safe side.
+Such variables need no merging when programs take different paths, because every read follows a
+write on the same path.  In doubt, a variable counts as read outside.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _plain_targets(block: Sequence[ast.stmt]) -> set[str]:
 
 
 def _set_by(statement: ast.stmt) -> set[str]:
-    """Names that a plain assignment binds, whatever happens."""
+    """The names that a plain assignment always binds."""
     if not isinstance(statement, ast.Assign):
         return set()
     found = set()
@@ -65,7 +65,7 @@ def _set_by(statement: ast.stmt) -> set[str]:
 
 
 def _is_set_first(name: str, block: Sequence[ast.stmt]) -> bool:
-    """True if the block assigns the name before anything in it reads or changes it."""
+    """Whether the block assigns the name before anything in it reads or changes it."""
     for statement in block:
         if isinstance(statement, ast.Assign):
             if _loads([statement.value])[name]:

@@ -1,4 +1,4 @@
-"""Joining what different programs of a batch bound to the same variable."""
+"""Merge the values that different programs of a batch bound to the same variable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNDEFINED = _Undefined()
 def merged_value(chosen: Array, first: Any, second: Any) -> Any:
     """`first` for the chosen programs, `second` for the others.
 
-    Raises Divergence where the two are of different types: such programs cannot share a batch.
+    Raises Divergence if the two have different types: such programs cannot share a batch.
     """
     if first is second or second is UNDEFINED:
         return first

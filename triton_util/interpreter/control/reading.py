@@ -1,4 +1,4 @@
-"""What statements of a kernel do: which names they assign, whether they leave a loop."""
+"""Facts about the statements of a kernel: which names they assign, whether they leave a loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_util.interpreter.operations.language import CONTROL
 
 
 def statements_in(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
-    """Every node below, but not those inside nested functions."""
+    """Every node below these, except those inside nested functions."""
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             continue
@@ -22,7 +22,7 @@ def has_return(node: ast.AST) -> bool:
 
 
 def leaves_loop(nodes: Iterable[ast.AST]) -> bool:
-    """True where a break or continue belongs to the loop around these nodes."""
+    """Whether a break or continue in these nodes belongs to the loop around them."""
     for node in nodes:
         if isinstance(node, (ast.Break, ast.Continue)):
             return True

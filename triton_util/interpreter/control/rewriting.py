@@ -1,11 +1,11 @@
 """Rewriting kernels so that programs of one batch may take different paths.
 
 Python runs one path; a batch needs all of them.  The rewritten kernel asks `Control` at each
-branch and loop: where all programs agree, Python goes on as written; where they differ, both paths
-run, each with only its own programs active, and the variables assigned on the way are merged.
+branch and loop: if all programs agree, Python continues as written.  If they differ, both paths
+run, each with only its own programs active, and the variables that they assign are merged.
 Only what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`, and
 conditional expressions, `and`, `or`, `not`, chained comparisons.
-Where a node has a number `arm`, `Control.arms` has this number after the node ran.
+If a node has a number `arm`, `Control.arms` contains this number after the node ran.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from triton_util.interpreter.operations.language import CONTROL, ImportedFunctio
 from triton_util.interpreter.state import SourceLines
 
 BUILTINS = ("min", "max", "print")
-KERNELS = "_kernels_"  # begins a kernel's name in a template
+KERNELS = "_kernels_"  # prefix of the kernel's names in a template
 _makers: WeakKeyDictionary[Any, Callable[..., Any] | None] = WeakKeyDictionary()
 
 
 def rewrite(function: Any, control: Control, lines: SourceLines) -> Callable[..., Any]:
-    """The function that runs in place of a kernel; itself where its source is unknown."""
+    """The function to run in place of a kernel; the kernel itself if its source is unknown."""
     if function not in _makers:
         _makers[function] = _maker(function)
     maker = _makers[function]
@@ -106,7 +106,7 @@ class KernelRewriter(ast.NodeTransformer):
         self._private: dict[int, frozenset[str]] = {}
 
     def function_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The whole body; with a frame where programs may return at different places."""
+        """Rewrite the whole body; with a frame if programs may return at different places."""
         self._framed = any(has_return(node) for node in body if isinstance(node, ast.If))
         self._private = private_names(body)
         rewritten = self._block(body)
@@ -130,14 +130,14 @@ class KernelRewriter(ast.NodeTransformer):
         return result
 
     def visit(self, node: ast.AST) -> Any:
-        """Rewrite a node; an expression that has an `arm` is noted when it has its value."""
+        """Rewrite a node; an expression with an `arm` notes that number once it has its value."""
         made = super().visit(node)
         if isinstance(node, ast.expr) and hasattr(node, "arm"):
             return _call("ran", ast.Constant(node.arm), made)
         return made
 
     def _shared(self, node: ast.stmt, parts: Iterable[ast.AST]) -> list[str]:
-        """The variables assigned in a branch or loop that are seen outside it."""
+        """The variables assigned in a branch or loop that are read outside it."""
         private = self._private.get(id(node), frozenset())
         return [name for name in assigned(parts) if name not in private]
 
@@ -208,7 +208,7 @@ class KernelRewriter(ast.NodeTransformer):
         return _located(_template(text, TEST=self.visit(node.test), BODY=body), node)
 
     def _python_while(self, node: ast.While) -> list[ast.stmt]:
-        """A `while` in which all programs go the same way; it notices when it waits in vain."""
+        """A `while` that all programs repeat equally often; it detects an endless wait."""
         n, rest = self._fresh(), self._block(node.orelse)
         test, body = self.visit(node.test), self._loop_body(node.body)
         text = f"_tw_w{n} = _tw.rounds()\n"
@@ -349,7 +349,7 @@ class _Fill(ast.NodeTransformer):
 
 
 def _template(text: str, **parts: Any) -> list[ast.stmt]:
-    """Statements from text; names that are keys of `parts` stand for what is put there."""
+    """Statements from text; names that are keys of `parts` are replaced by their values."""
     tree = ast.parse(text)
     parts = {_own(f"_tw_{name}"): part for name, part in parts.items()}
     for node in ast.walk(tree):
@@ -363,12 +363,12 @@ def _template(text: str, **parts: Any) -> list[ast.stmt]:
 
 
 def _own(name: str) -> str:
-    """A name of a template: one of ours gets a space, so that no kernel can spell it."""
+    """A name of a template; ours get a space, so that no kernel can use the same name."""
     return CONTROL + name[3:] if name.startswith("_tw") else name.removeprefix(KERNELS)
 
 
 def _located(statements: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
-    """Put the statements of a template on the line of the original; the filled in have theirs."""
+    """Give a template's statements the original's line; inserted parts keep their own lines."""
     for statement in statements:
         if not hasattr(statement, "lineno"):
             ast.copy_location(statement, node)

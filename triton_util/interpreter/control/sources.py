@@ -1,4 +1,4 @@
-"""The source of a kernel: a tree that the caller gave, or what `inspect` finds in its file."""
+"""The source of a kernel: a tree from the caller, or what `inspect` finds in its file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _known: WeakKeyDictionary[Any, tuple[Callable[[], ast.Module], int]] = WeakKeyDi
 
 
 def know(function: Any, tree: Callable[[], ast.Module], line: int) -> None:
-    """Take this as the source of a function: a fresh tree whose first line counts as `line`."""
+    """Use this as the source of a function: a fresh tree whose first line counts as `line`."""
     _known[function] = tree, line
 
 
 def line_of_return(function: Any) -> int:
-    """The line of the first `return` with a value, from 1 in its file; 0 where it is unknown."""
+    """The line of the first `return` with a value, from 1 in its file; 0 if unknown."""
     known = parsed(function)
     if known is None:
         return 0
@@ -28,7 +28,7 @@ def line_of_return(function: Any) -> int:
 
 
 def parsed(function: Any) -> tuple[ast.Module, int] | None:
-    """The source of a function and the line that it begins at; None where it is unknown."""
+    """The source of a function and the line where it begins; None if unknown."""
     if function in _known:
         tree, line = _known[function]
         return tree(), line

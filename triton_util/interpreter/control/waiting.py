@@ -1,9 +1,9 @@
-"""Loops that wait for another program: they run one by one here, so some would wait for ever.
+"""Loops that wait for another program, which the interpreter could repeat endlessly.
 
-A round of a `while` that stores nothing, and sees the same values at the same places as the round
-before it, can go on only if another program changes them. Programs of a batch run in step, where
-such a loop is no sign of anything: then they run one after another. Of a program that runs alone,
-nobody changes anything: after enough such rounds it waits for ever.
+If a round of a `while` stores nothing, and reads the same values at the same places as the round
+before, then only another program can end the loop. The programs of a batch run in step, so such
+rounds prove nothing there: the programs then run one after another. When a program runs alone,
+no other program changes memory: after enough such rounds, the loop would never end.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from triton_util.interpreter.state import Batch, NeedsSerial
 if TYPE_CHECKING:
     from triton_util.interpreter.contracts import Running
 
-MOST_ROUNDS = 2_000  # alike, of a program that runs alone
-SHOWN = 32  # values of a block that are compared; of larger ones the place alone
+MOST_ROUNDS = 2_000  # equal rounds of a program that runs alone
+SHOWN = 32  # values of a block that are compared; for larger blocks only the place is
 
 
 class Rounds:
@@ -34,23 +34,23 @@ class Rounds:
         self._looked = False
         self._version = -1
         self._alike = 0
-        self._place: tuple[str, int, str] | None = None  # of the first look
+        self._place: tuple[str, int, str] | None = None  # of the first load or atomic
         batch.rounds.append(self)
 
     def saw(self, region: Any, offset: int, values: Array) -> None:
-        """A load of this round."""
+        """Note a load of this round."""
         if self._place is None:
             self._place = self.run.lines.current()
         value = values.tobytes() if values.size <= SHOWN else b""
         self._seen.append((region.address, offset, value))
 
     def asked(self, region: Any, offset: int, found: Array, changed: bool) -> None:
-        """An atomic operation of this round; one that changed nothing has only looked."""
+        """Note an atomic operation of this round; if it changed nothing, it counts as a read."""
         self._looked = self._looked or not changed
         self.saw(region, offset, found)
 
     def again(self, goes: bool) -> bool:
-        """Begin another round, if the loop `goes` on; the answer is given back."""
+        """Begin another round if the loop `goes` on; returns `goes`."""
         del self.batch.rounds[self.outer + 1 :]
         self._run_alone()
         if goes:
@@ -72,9 +72,9 @@ class Rounds:
             raise self._fault()
 
     def _run_alone(self) -> None:
-        """Programs that look at atomics in a loop may wait for one another: not in step, then.
+        """Run programs one by one if they read atomics in a loop: they may wait for one another.
 
-        A cooperative launch asks that all its programs run at the same time.
+        Not in a cooperative launch, which needs all its programs to run at the same time.
         """
         looked, self._looked = self._looked, False
         together = self.run.given_options.get("launch_cooperative_grid")

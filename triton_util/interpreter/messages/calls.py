@@ -1,6 +1,6 @@
 """How Triton's own functions are called, and which name a misspelt one was meant to be.
 
-Needs no triton, as `translation` does, so the names stand here; a test compares them with `tl`.
+Like `translation` it needs no triton, so it lists the names; a test compares them with `tl`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from triton_util.other_names import OTHER_NAMES
 
 LONGEST_NAME = 80  # comparing long names takes time
 
-# Function → how it is called. `{name}` in a message stands for what is missing.
+# Function → how it is called. `{name}` in a message is replaced by what is missing.
 USAGE = {
     "arange": "Write tl.arange(0, BLOCK_SIZE): it takes a start and an end.",
     "program_id": "Write tl.program_id(0): the number is the axis of the grid, 0, 1 or 2.",
@@ -57,17 +57,17 @@ PARAMETERS = tuple(_PARAMETERS.split())
 
 
 def usage(function: str) -> str:
-    """How to call a function of Triton, or what to compare."""
+    """How to call a function of Triton; for any other function, what to compare."""
     return USAGE.get(function, "Compare the call with the function's parameters, one by one.")
 
 
 def written(function: str) -> str:
-    """`arange` → "tl.arange"; the name itself where it is no function of Triton."""
+    """`arange` → "tl.arange"; any other name unchanged."""
     return f"tl.{function}" if function in FUNCTIONS else function
 
 
 def meant(name: str, known: Sequence[str], prefix: str = "") -> str:
-    """`Did you mean …?` where one of the known names is near, else nothing."""
+    """`Did you mean …?` if a known name is similar, else ""."""
     if len(name) > LONGEST_NAME:
         return ""
     lowered = {other.lower(): other for other in known}
@@ -76,14 +76,14 @@ def meant(name: str, known: Sequence[str], prefix: str = "") -> str:
 
 
 def meant_function(name: str) -> str:
-    """What to write in place of `tl.name`, which there is not."""
+    """What to write in place of `tl.name`, which does not exist."""
     if name in OTHER_NAMES:
         return f"Write {OTHER_NAMES[name]}."
     return meant(name, FUNCTIONS, "tl.")
 
 
 def meant_parameter(name: str) -> str:
-    """What to write in place of a parameter that a function of Triton has not."""
+    """What to write in place of a parameter that a function of Triton does not have."""
     if name in OTHER_NAMES:
         return f"Write {OTHER_NAMES[name]}."
     return meant(name, PARAMETERS)

@@ -1,4 +1,4 @@
-"""What the learner's line adds to the text of an error: the same error has several causes."""
+"""Refine an error by the learner's line, because the same error has several causes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROGRAM = re.compile(r"\b(?:pid|program_id|start)")
 
 
 def by_line(kind: str, line: str, groups: dict[str, str]) -> str:
-    """The kind that the learner's line shows; `groups` gets the names that its words need."""
+    """The kind that the learner's line shows; adds to `groups` the names that its words need."""
     if kind == "brackets-of-a-call":
         _name_function(line, groups)
     elif kind in ("number-called", "dtype-called"):
@@ -43,25 +43,25 @@ def by_line(kind: str, line: str, groups: dict[str, str]) -> str:
 
 
 def words(kind: str, groups: dict[str, str]) -> tuple[str, str] | None:
-    """Sentence and advice of a kind that only a line shows; None where that says too little."""
+    """Sentence and advice of a kind that only a line shows; None if the line shows too little."""
     told = BY_LINE.get(kind)
     needed = set(re.findall(r"\{(\w+)\}", "".join(told or ())))
     return told if needed <= groups.keys() else None
 
 
 def too_early(name: str, before: str) -> bool:
-    """Whether a name that the kernel sets somewhere is set nowhere `before` its use."""
+    """Whether the kernel assigns a name somewhere, but never `before` its use."""
     return not (is_set(name, before) or re.search(rf"\bfor {re.escape(name)}\b", before))
 
 
 def is_set(name: str, text: str) -> bool:
-    """Whether an indented line gives the name a value."""
+    """Whether an indented line assigns the name."""
     found = re.search(rf"^[ \t]++{re.escape(name)}[ \t]*+[-+*/|&]?=[^=]", text, re.MULTILINE)
     return found is not None
 
 
 def undefined(name: str, known: set[str]) -> tuple[str, str]:
-    """The kind, and what to write in place of a name that a kernel does not know; '' for both."""
+    """The kind, and what to write in place of an undefined name; "" for both if unknown."""
     if name in other_names.PYTHONS_OWN:
         return "python-function", other_names.instead_in_kernel(name)
     if name in calls.FUNCTIONS:
@@ -80,7 +80,7 @@ def _name_function(line: str, groups: dict[str, str]) -> None:
 
 
 def _called(kind: str, line: str, groups: dict[str, str]) -> str:
-    """Name what the line calls although it is no function: any name but Python's functions."""
+    """Name the object that the line calls although it is not a function, unless Python's own."""
     functions = {"range", "min", "max", "print", "int", "float", "len"} | {*other_names.PYTHONS_OWN}
     found = [name for name in _CALLED.findall(line) if name not in functions]
     if not found:

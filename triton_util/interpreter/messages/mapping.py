@@ -15,7 +15,7 @@ def arrived(bound: Mapping[str, Any]) -> str:
 
 
 def by_place(names: Sequence[str], positional: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The same for a launch that does not fit its kernel: what has no parameter, or no argument."""
+    """The same for a launch that does not fit its kernel: parameters or arguments left over."""
     given = {**dict(zip(names, positional, strict=False)), **named}
     known = {name: given[name] for name in names if name in given}
     left = [name for name in names if name not in given]
@@ -27,7 +27,7 @@ def by_place(names: Sequence[str], positional: Sequence[Any], named: Mapping[str
 
 
 def _moved_up(known: Mapping[str, Any]) -> str:
-    """What follows for the other arguments where one of them was left out."""
+    """How the other arguments moved up if one of them was omitted."""
     wrong = _misplaced(known)
     if wrong:
         return (
@@ -41,7 +41,7 @@ def _moved_up(known: Mapping[str, Any]) -> str:
 
 
 def _whole_tuple(known: Mapping[str, Any]) -> str:
-    """A tuple takes one parameter where its numbers were meant for several."""
+    """A sentence on a tuple that was passed whole, although its numbers were meant for several."""
     for name, value in known.items():
         if isinstance(value, tuple):
             return (
@@ -52,7 +52,7 @@ def _whole_tuple(known: Mapping[str, Any]) -> str:
 
 
 def astray(bound: Mapping[str, Any]) -> str:
-    """What arrived where it can hardly belong; empty where all looks well."""
+    """Arguments that probably belong to another parameter; "" if there are none."""
     wrong = _misplaced(bound)
     if wrong:
         return (
@@ -67,7 +67,7 @@ def astray(bound: Mapping[str, Any]) -> str:
 
 
 def _misplaced(bound: Mapping[str, Any]) -> str:
-    """Which pointer gets a number and which number a tensor, by the names of the parameters."""
+    """Which pointer got a number, and which number a tensor, by the names of the parameters."""
     said = []
     for name, value in bound.items():
         pointer = name.lower().endswith(("ptr", "pointer"))
@@ -79,13 +79,13 @@ def _misplaced(bound: Mapping[str, Any]) -> str:
 
 
 def _has_pointers(bound: Mapping[str, Any]) -> bool:
-    """Whether this kernel calls its pointers so, as the course does."""
+    """Whether this kernel names its pointers as the course does."""
     return any(name.lower().endswith(("ptr", "pointer")) for name in bound)
 
 
 def _in_words(value: Any) -> str:
     if hasattr(value, "data_ptr"):
-        shape = tuple(getattr(value, "shape", ()))  # () while a kernel is compiled: not known
+        shape = tuple(getattr(value, "shape", ()))  # () while a kernel is compiled: unknown
         return f"tensor {shape}" if shape else "a tensor"
     if isinstance(value, (bool, int, float, str)):
         return repr(value)[:40]

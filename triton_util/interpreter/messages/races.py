@@ -1,4 +1,4 @@
-"""What the reports of one launch have in common, and those of races: between programs and lanes."""
+"""The base of a launch's reports, and the reports of races between programs and between lanes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_util.interpreter.state import SourceLines
 if TYPE_CHECKING:
     from triton_util.interpreter.regions import Region
 
-# More findings of one launch than this say nothing new.
+# More findings of one launch than this add no information.
 MOST_NOTES = 200
 
 
@@ -32,17 +32,17 @@ class RaceReporter:
             self.faults.append(fault)
 
     def forget(self, length: int) -> None:
-        """Drop the findings after the first `length`: their batch was undone."""
+        """Drop the findings after the first `length`, because their batch was undone."""
         del self.faults[length:]
         self._seen = {(f.code, f.line, f.argument) for f in self.faults}
 
     def place(self) -> dict[str, object]:
-        """The fields of a fault that tell where the kernel is."""
+        """The fields of a fault that say where the kernel is now."""
         filename, line, function = self.lines.current()
         return self.place_of(filename, line, function)
 
     def place_of(self, filename: str, line: int, function: str) -> dict[str, object]:
-        """The same for a place that is known."""
+        """The same for a given place."""
         source = linecache.getline(filename, line).strip() if line else ""
         name = self.kernel if function in ("", self.kernel) else f"{self.kernel} (in {function})"
         return {"kernel": name, "filename": filename, "line": line, "source": source}
@@ -86,7 +86,7 @@ class RaceReporter:
         elements: int,
         program: tuple[int, int, int] | None,
     ) -> None:
-        """Note that two lanes of one store put different values into one element."""
+        """Note that two lanes of one store write different values to one element."""
         self.note(
             Fault(
                 code="lane-race",

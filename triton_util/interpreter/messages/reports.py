@@ -1,4 +1,4 @@
-"""Turning what went wrong into sentences: which line, which program, which elements, and why."""
+"""Describe a fault in sentences: which line, which program, which elements, and why."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Reporter(RaceReporter):
         )
 
     def stray(self, operation: str, program: tuple[int, int, int], lanes: int) -> KernelFault:
-        """A fault about pointers that lie in no argument at all."""
+        """A fault about pointers that are in no argument at all."""
         kind = operation.removeprefix("tl.")
         return KernelFault(
             Fault(
@@ -117,7 +117,7 @@ class Reporter(RaceReporter):
         )
 
     def gather(self, index: Block, outside: Array, length: int, batch: Batch) -> KernelFault:
-        """A fault about a lane that tl.gather takes from outside of its block."""
+        """A fault about a lane whose tl.gather index is outside its block."""
         at = np.unravel_index(int(outside.argmax()), outside.shape)
         program = batch.program_id(int(at[0]))
         wanted = int(np.broadcast_to(index.data, outside.shape)[at])
@@ -143,7 +143,7 @@ class Reporter(RaceReporter):
     def waiting(
         self, program: tuple[int, int, int], rounds: int, left: int, place: tuple[str, int, str]
     ) -> KernelFault:
-        """A fault about a loop that waits for something that never comes."""
+        """A fault about a loop that waits for an event that never comes."""
         later = (
             f"{left} programs of the launch have not started, and a GPU may start them only when "
             "this one has ended"
@@ -169,7 +169,7 @@ class Reporter(RaceReporter):
         )
 
     def undefined_conversion(self, dtype: str, value: float, at: tuple[int, int, int]) -> None:
-        """Note that a number was stored that an integer cannot hold."""
+        """Note that a stored number cannot be represented by its integer dtype."""
         self.note(
             Fault(
                 code="undefined-conversion",
@@ -187,7 +187,7 @@ class Reporter(RaceReporter):
     def uninitialised(
         self, region: Region, offset: int, elements: int, program: tuple[int, int, int]
     ) -> None:
-        """Note a read of memory from torch.empty that nobody has written."""
+        """Note a read of memory from torch.empty that was never written."""
         self.note(
             Fault(
                 code="uninitialised-read",
@@ -208,7 +208,7 @@ class Reporter(RaceReporter):
         )
 
     def assertion(self, text: str, program: tuple[int, int, int]) -> KernelFault:
-        """A fault about a tl.device_assert or tl.assume that does not hold."""
+        """A fault about a tl.device_assert or tl.assume whose condition is false."""
         return KernelFault(
             Fault(
                 code="device-assert",
@@ -221,7 +221,7 @@ class Reporter(RaceReporter):
         )
 
     def untrue_hint(self, hint: str, text: str, program: tuple[int, int, int]) -> KernelFault:
-        """A fault about something that the compiler is told, and that is not so."""
+        """A fault about a hint to the compiler that is not true."""
         return KernelFault(
             Fault(
                 code="untrue-hint",

@@ -1,4 +1,4 @@
-"""The table of error messages: what Triton says, and what a tutor would say instead.
+"""The table of error messages: what Triton says, and a tutor's words for it.
 
 Each row is (kind, pattern, sentence, advice).  The pattern is searched in the text of the error;
 its named groups may be used in the sentence and the advice.  The first row that matches wins.

@@ -1,8 +1,8 @@
 """Errors in a tutor's words.
 
-`translate` looks a message of triton's interpreter or compiler up in the table of `messages` and
-answers with what is wrong, what to do, and the learner's line.  It needs no triton and no GPU, so
-that a process that compiles can use it as well as one that interprets.
+`translate` looks up a message of triton's interpreter or compiler in the table of `messages`, and
+returns what is wrong, what to do, and the learner's line.  It needs no triton and no GPU, so that
+both a process that compiles and one that interprets can use it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from triton_util.interpreter.faults import Fault
 from triton_util.interpreter.messages import calls, lines
 from triton_util.interpreter.messages.table import ROWS
 
-MOST_NAMES = 500  # that a guess looks at
+MOST_NAMES = 500  # names that a guess considers
 _KEYWORDS = frozenset(keyword.kwlist)
 
 
@@ -44,10 +44,10 @@ class Translated:
 
 
 def translate(error: BaseException | str, source: str = "") -> Translated | None:
-    """The error in a tutor's words; None where the table has no row for it.
+    """The error in a tutor's words; None if the table has no row for it.
 
-    error: an exception (its causes are read too) or its text.  source: the kernel's or file's text,
-    which helps to tell a misspelt name from one that is set in one branch only.
+    error: an exception (its causes are read too) or its text.  source: the text of the kernel or
+    file, which distinguishes a misspelt name from one that is set in one branch only.
     """
     text = full_text(error)
     line, shown = _place(text)
@@ -82,7 +82,7 @@ def full_text(error: BaseException | str) -> str:
 def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
     """A fault for an exception that a kernel or a launch raised.
 
-    "kernel-error" where the kernel is to blame, "not-interpreted" where the engine is.
+    "kernel-error" if the kernel caused it, "not-interpreted" if the engine did.
     """
     original = full_text(error)
     known = translate(error, "\n".join((str(place.get("source", "")), *_names_at(error))))
@@ -108,7 +108,7 @@ def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
 
 
 def _names_at(error: BaseException) -> list[str]:
-    """The names that are known where a NameError arose; of other errors none."""
+    """The names that are defined where a NameError arose; [] for other errors."""
     step = error.__traceback__ if isinstance(error, NameError) else None
     while step is not None and step.tb_next is not None:
         step = step.tb_next
@@ -137,13 +137,13 @@ _BEGINS = re.compile(r"at (\d{1,9}):\d{1,9}:\Z")
 
 
 def _taken_apart(text: str) -> tuple[str, list[tuple[int, list[str]]]]:
-    """The text without the excerpts of source that the compiler shows; these, by their line.
+    """The text without the compiler's excerpts of source, and the excerpts with their lines.
 
-    An excerpt begins behind `at LINE:COLUMN:` and ends with a line that is a ^ alone.
+    An excerpt begins after `at LINE:COLUMN:` and ends with a line that contains only a ^.
     """
     kept: list[str] = []
     found: list[tuple[int, list[str]]] = []
-    begun: list[str] = []  # the lines since an excerpt began that has not ended yet
+    begun: list[str] = []  # the lines of an excerpt that has not ended yet
     for line in text.split("\n"):
         if begun and line.lstrip(" ") == "^":
             begins = _BEGINS.search(begun[0])
@@ -163,7 +163,7 @@ def _message_only(text: str) -> str:
 
 
 def _place(text: str) -> tuple[int | None, str]:
-    """(line, its text) of the first excerpt: that of the kernel, not of a library function."""
+    """(line, its text) of the first excerpt, which is the kernel's, not a library function's."""
     _, excerpts = _taken_apart(text)
     if not excerpts:
         return None, ""
@@ -172,7 +172,7 @@ def _place(text: str) -> tuple[int | None, str]:
 
 
 def _refined(kind: str, groups: dict[str, str], text: str, shown: str, source: str) -> str:
-    """Some messages mean different things in different lines; `groups` gets what they name."""
+    """Refine messages that mean different things in different lines; fills `groups`."""
     groups.setdefault("guess", "")
     line = shown or ("" if "\n" in source else source)
     if kind == "undefined-name":
@@ -193,7 +193,7 @@ def _refined(kind: str, groups: dict[str, str], text: str, shown: str, source: s
 
 
 def _undefined(groups: dict[str, str], text: str, source: str) -> str:
-    """What a name is that means nothing where it stands."""
+    """The cause of an undefined name, by where it is used."""
     name = groups["name"] = groups.get("name") or groups.get("other", "")
     near = _names_near(text, source, name)
     before = "\n".join(part.rpartition("\n")[0] for part in map(str.rstrip, _parts(text)))
@@ -211,7 +211,7 @@ def _followed(sentence: str) -> str:
 
 
 def _names_near(text: str, source: str, wrong: str) -> list[str]:
-    """The names that the source of the kernel, or the compiler's excerpt of it, knows."""
+    """The names in the source of the kernel, or in the compiler's excerpt of it."""
     found = dict.fromkeys(re.findall(r"(?<![.\w])[A-Za-z_]\w*", f"{source}\n{_excerpts(text)}"))
     return [name for name in found if name != wrong and name not in _KEYWORDS][:MOST_NAMES]
 
@@ -221,7 +221,7 @@ def _excerpts(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """The excerpts of the source that the compiler shows, each up to the line of the error."""
+    """The compiler's excerpts of the source, each up to the line of the error."""
     return ["".join(f"{line}\n" for line in shown) for _, shown in _taken_apart(text)[1]]
 
 
@@ -230,7 +230,7 @@ def _row(kind: str) -> tuple[str, str]:
 
 
 def _filled(sentence: str, groups: dict[str, str]) -> str:
-    """The sentence with its names put in, and the compiler's types of blocks in words."""
+    """The sentence with its names filled in, and the compiler's block types in words."""
     filled = re.sub(r"\{(\w+)\}", lambda match: groups.get(match.group(1), "it"), sentence)
     return _BLOCK_TYPE.sub(_describe_block, filled)
 

@@ -1,6 +1,6 @@
-"""Messages about a value that stands where another kind of value is needed.  See `messages`.
+"""Messages about a value of the wrong kind for its place.  See `messages`.
 
-They are looked at first: what they say is more precise than what the later rows say.
+These rows are searched first, because they are more precise than the later rows.
 """
 
 from __future__ import annotations

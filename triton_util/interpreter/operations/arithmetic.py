@@ -32,12 +32,12 @@ from triton_util.interpreter.operations.formats import (
 
 Ufunc = Any
 
-# Addition and the like count one operation per lane; these are more than one instruction.
+# Addition and the like count as one operation per lane; these take more than one instruction.
 SPECIAL = {"exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "tanh"}
 
 
 def float_result(values: Array, dtype: tl.dtype) -> Array:
-    """Round the result of an operation to its dtype where that is narrower than float32."""
+    """Round the result of an operation to its dtype if that is narrower than float32."""
     return round_to(values, dtype) if is_carried(dtype) else values
 
 
@@ -106,7 +106,7 @@ def divide(left: Block, right: Block) -> Block:
 
 
 def remainder(left: Block, right: Block) -> Block:
-    """The remainder that belongs to `divide`: it has the sign of the dividend."""
+    """The remainder that matches `divide`: it has the sign of the dividend."""
     a, b = left.data, right.data
     negative = a.dtype.kind == "i" and (a.min() < 0 or b.min() < 0)
     values = np.fmod(a, b) if negative else np.remainder(a, b)
@@ -114,7 +114,7 @@ def remainder(left: Block, right: Block) -> Block:
 
 
 def compare(left: Block, right: Block, operation: Ufunc) -> Block:
-    """A comparison; of a factored sum with a thin array without summing first."""
+    """A comparison; a factored sum and a thin array are compared without summing first."""
     shape = joint_shape(left, right)
     if left.is_summed() and not isinstance(left, Pointer) and not isinstance(right, Pointer):
         values = _compare_sums(left, right, operation)
@@ -139,7 +139,7 @@ def _compare_sums(left: Block, right: Block, operation: Ufunc) -> Array | None:
 
 
 def both(left: Block, right: Block) -> Block:
-    """`&`: of masks as a conjunction of factors."""
+    """`&`; for masks, a conjunction of factors."""
     if left.dtype.scalar.name != "int1":
         return elementwise(left, right, np.bitwise_and)
     factors = merged(left.mask_factors(), right.mask_factors(), np.logical_and)
@@ -186,7 +186,7 @@ def _high_product_64(a: Array, b: Array) -> Array:
 
 
 def cast(source: Block, target: tl.dtype) -> Block:
-    """A conversion between number formats; integers stay factored where nothing wraps."""
+    """A conversion between number formats; integers stay factored if none wraps."""
     scalar = target.scalar
     if source.is_summed() and scalar.name in ("int32", "int64") and source.terms is not None:
         low, high = source.bounds()
@@ -197,7 +197,7 @@ def cast(source: Block, target: tl.dtype) -> Block:
 
 
 def mark_undefined(source: Block, result: Block) -> None:
-    """Note which lanes of a float are no number that the integer can hold."""
+    """Note which lanes of a float have a value that the integer dtype cannot represent."""
     kind = carrier_dtype(result.dtype)
     if not source.dtype.scalar.is_floating() or kind.kind not in "iu":
         return
@@ -226,7 +226,7 @@ def choose(condition: Block, left: Block, right: Block) -> Block:
 
 
 def offset_pointer(pointer: Pointer, offset: Block) -> Pointer:
-    """`pointer + offset`, in elements; remembers the lanes whose int32 offset wrapped."""
+    """`pointer + offset`, in elements; records the lanes whose int32 offset wrapped."""
     terms = offset.sum_terms()
     overflowed = pointer.overflowed
     if offset.dtype.scalar.name == "int32":
@@ -297,6 +297,6 @@ def recast_pointer(pointer: Pointer, target: tl.dtype) -> Pointer:
 
 
 def fits(terms: tuple[Array, ...]) -> bool:
-    """True where the sum of the terms stays within int32."""
+    """Whether the sum of the terms stays within int32."""
     low, high = bounds_of(terms)
     return low >= INT32_MIN and high <= INT32_MAX

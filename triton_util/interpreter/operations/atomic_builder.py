@@ -1,4 +1,4 @@
-"""The part of the builder behind `tl.atomic_*`: what each promises, and when programs must wait."""
+"""The builder's part for `tl.atomic_*`: the ordering of each, and when programs must wait."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def read_modify_write(
     mask: Block | None,
     ordering: Ordering,
 ) -> Block:
-    """`tl.atomic_add` and its kin; returns what each lane found."""
+    """`tl.atomic_add` and similar operations; returns what each lane found."""
     dtype = pointer.get_element_ty()
     shape = (memory.batch.programs, *pointer.shape)
     memory.batch.budget(shape)
@@ -96,7 +96,7 @@ def compare_and_swap(
 
 
 def _note(memory: Memory, region: Any, offsets: Array, before: Array, found: Array) -> None:
-    """Tell loops that may be waiting whether this has changed anything, and what it has found."""
+    """Report to loops that may be waiting whether this changed memory, and what it found."""
     changed = not np.array_equal(before, region.flat[offsets])
     memory.batch.version += changed
     for rounds in memory.batch.rounds:
@@ -104,7 +104,7 @@ def _note(memory: Memory, region: Any, offsets: Array, before: Array, found: Arr
 
 
 class Answer(Block):
-    """What an atomic operation found; it tells when the kernel looks at it."""
+    """What an atomic operation found; it reports when the kernel uses it."""
 
     __slots__ = ("_found", "_told")
 
@@ -116,14 +116,14 @@ class Answer(Block):
         self._told = told
 
     def _materialise(self) -> Array:
-        """The value; whoever asks for it has waited for the operation."""
+        """The value; reading it counts as waiting for the operation."""
         for tell in self._told:
             tell()
         return self._found
 
 
 class _Scattered:
-    """Single offsets, in the form in which the undo log keeps pieces."""
+    """Single offsets, with the same interface as the pieces in the undo log."""
 
     def __init__(self, offsets: Array) -> None:
         self.places = offsets
@@ -205,11 +205,11 @@ def _in_rounds(
 def _by_place(
     memory: Array, values: Array, first: Array, counts: Array, combine: Any
 ) -> tuple[Array, Array]:
-    """One running total per place; `accumulate` adds one after the other, as the rounds would."""
+    """One running total per place; `accumulate` adds one by one, as the rounds would."""
     old, final = np.empty_like(values), memory.copy()
     for place, (start, count) in enumerate(zip(first, counts, strict=True)):
         chain = np.concatenate([memory[place : place + 1], values[start : start + count]])
-        # In the dtype of the memory: numpy would sum short integers in 64 bits, and not wrap.
+        # In the dtype of the memory, because numpy would sum short integers in 64 bits.
         run = combine.accumulate(chain, dtype=chain.dtype)
         old[start : start + count] = run[:-1]
         final[place] = run[-1]

@@ -1,12 +1,12 @@
 """Blocks: the values of a kernel, for many programs at once.
 
-The first axis of every array is the *program axis*: its length is 1 where all programs of the
-batch agree and P where they may differ.  The other axes are the block's own.  Any axis may have
-length 1 where the block is constant along it, so `tl.zeros((128, 64))` is one number.
+The first axis of every array is the *program axis*: its length is 1 if all programs of the
+batch agree, and P if they may differ.  The other axes are the block's own.  Any axis may have
+length 1 if the block is constant along it, so `tl.zeros((128, 64))` is one number.
 
-Integers and masks stay *factored* for as long as that is exact: `rows[:, None] * stride +
-columns[None, :]` is kept as a sum of two thin arrays, and a mask `(rows < m)[:, None] &
-(columns < n)[None, :]` as a conjunction of two.  Bounds of an address are then bounds of thin
+Integers and masks stay *factored* as long as that is exact: `rows[:, None] * stride +
+columns[None, :]` is stored as a sum of two thin arrays, and a mask `(rows < m)[:, None] &
+(columns < n)[None, :]` as a conjunction of two.  The bounds of an address then follow from thin
 arrays, and whole tiles are copied instead of gathered.
 """
 
@@ -74,7 +74,7 @@ class Block:
         return whole.astype(np.int32) if self.dtype.scalar.name == "int32" else whole
 
     def is_summed(self) -> bool:
-        """True for the integer dtypes that can be kept as a sum of terms."""
+        """Whether the dtype is one of the integer dtypes that can be stored as a sum of terms."""
         return self.dtype.scalar.name in _SUMMED
 
     def sum_terms(self) -> tuple[Array, ...]:
@@ -96,14 +96,14 @@ class Block:
         return self._bounds
 
     def get_element_ty(self) -> tl.dtype:
-        """The scalar dtype, that of the element for a pointer."""
+        """The scalar dtype; for a pointer, that of its element."""
         dtype = self.dtype
         while hasattr(dtype, "element_ty"):
             dtype = dtype.element_ty
         return dtype
 
     def set_attr(self, key: str, value: Any) -> None:
-        """Triton's hints (`tl.multiple_of` and the like) end here."""
+        """Ignore Triton's hints (`tl.multiple_of` and the like)."""
         self.attr[key] = value
 
     def clone(self) -> Block:
@@ -124,7 +124,7 @@ class Block:
         return Block(parts[0], self.dtype, shape)
 
     def parts(self) -> tuple[Array, ...]:
-        """The arrays that the value consists of; a change of axes applies to each."""
+        """The arrays that make up the value; a change of axes applies to each."""
         if self.factors is not None:
             return self.factors
         if self.terms is not None:
@@ -176,7 +176,7 @@ class Pointer(Block):
 
     @property
     def is_absolute(self) -> bool:
-        """True for a pointer made from an integer."""
+        """Whether the pointer was made from an integer."""
         return self.region is None and self.owners is None
 
     def reshaped(self, arrays: Sequence[Array], shape: Shape) -> Pointer:
@@ -220,7 +220,7 @@ def bounds_of(terms: Sequence[Array]) -> tuple[int, int]:
 
 
 def merged(parts: Sequence[Array], extra: Sequence[Array], operation: Any) -> tuple[Array, ...]:
-    """`parts` and `extra` joined by `operation` wherever that needs no larger array."""
+    """Join `parts` and `extra` by `operation` wherever that needs no larger array."""
     result = list(parts)
     for piece in extra:
         for index, part in enumerate(result):

@@ -1,8 +1,8 @@
 """The builder behind `tl.*`: every operation of Triton's interpreter, on batches of programs.
 
-The class of triton's own builder object is swapped for `GridBuilder` while the engine runs.  The
-names and argument orders are Triton's; trailing arguments differ between its versions and are
-taken as they come.
+While the engine runs, it replaces the class of triton's own builder object by `GridBuilder`.  The
+names and argument orders are Triton's; trailing arguments differ between its versions, so any are
+accepted.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         return scalar(self.launching.batch.grid[axis], tl.int32)
 
     def create_barrier(self, *_: Any) -> None:
-        """Programs of a batch run in step: nothing to wait for."""
+        """Report a barrier; the programs of a batch run in step, so none has to wait."""
         self.launching.barrier()
 
     def create_grid_dependency_wait(self, *_: Any) -> None:
-        """The launch before this one has ended: launches run one after another here."""
+        """Do nothing: launches run one after another, so the launch before this one has ended."""
 
     def create_grid_dependency_launch_dependents(self, *_: Any) -> None:
-        """The next launch starts when this one has ended."""
+        """Do nothing: the next launch starts when this one has ended."""
 
     def create_print(self, prefix: str, as_hex: bool, values: Sequence[Block], *_: Any) -> None:
         self.launching.print_values(prefix, as_hex, values)
@@ -207,7 +207,7 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         return self.unary_op(block, mathematics.rsqrt)
 
     def create_dot(self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any) -> Block:
-        self.launching.barrier()  # as compiled, its operands go through shared memory
+        self.launching.barrier()  # when compiled, its operands go through shared memory
         allowed = str(precision).endswith(".TF32")
         rounded = truncate_to_tf32 if self.launching.batch.options.tf32 and allowed else None
         if rounded is not None and a.dtype.scalar.name == "fp32":
@@ -272,7 +272,7 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         return shapes.gather(source, index, axis)
 
     def _check_gather(self, source: Block, index: Block, axis: int) -> None:
-        """Every lane takes from a lane of the block; a mask cannot switch one off."""
+        """Raise a fault if a lane's index is outside the block; a mask cannot disable a lane."""
         length = source.shape[axis]
         outside = (index.data < 0) | (index.data >= length)
         if self.launching.batch.active is not None and outside.any():

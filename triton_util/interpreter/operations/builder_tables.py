@@ -1,4 +1,4 @@
-"""Methods of the builder that differ in a dtype or a comparison only, made from tables."""
+"""Methods of the builder that differ only in a dtype or a comparison, made from tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_tables(builder: type) -> None:
 
 
 def _add_comparisons(builder: type) -> None:
-    """icmpSLT, icmpULT, fcmpOLT and so on: the sign and the order are in the data already."""
+    """icmpSLT, icmpULT, fcmpOLT and so on; signedness and ordering follow from the data."""
 
     def comparison(operation: Any) -> Any:
         def create(_: Any, left: Block, right: Block) -> Block:

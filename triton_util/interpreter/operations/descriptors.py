@@ -70,7 +70,7 @@ class Box:
         return pointer, mask if mask is not None else _everything(self.block_shape)
 
     def other(self) -> Block | None:
-        """What lanes outside the box hold."""
+        """The value of lanes outside the box."""
         element = self.base.get_element_ty()
         if self.padding is None:
             return None
@@ -82,7 +82,7 @@ class Box:
         )
 
     def validate(self) -> None:
-        """The rules of the hardware: 16-byte aligned base and strides, unit last stride."""
+        """Check the rules of the hardware: 16-byte aligned base and strides, unit last stride."""
         if (self.base.data % 16).any():
             raise ValueError("a tensor descriptor's base must be 16-byte aligned")
         for stride in self.strides[:-1]:

@@ -1,7 +1,7 @@
 """`tl.map_elementwise`: a function of scalars for each element of a block.
 
-The elements of a batch become programs of their own for as long as the function runs, so each may
-take its own way through `if` and `while`, as on a GPU.
+While the function runs, each element of the batch counts as a program of its own, so each can
+take its own path through `if` and `while`, as on a GPU.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from triton_util.interpreter.state import Batch, Divergence
 def map_elementwise(
     scalar_fn: Callable[..., Any], *args: Any, pack: Any = 1, _semantic: Any = None, **_: Any
 ) -> Any:
-    """One tensor, or a tuple of them, as `scalar_fn` gives for `pack` elements at a time."""
+    """One tensor, or a tuple of them: what `scalar_fn` returns for `pack` elements at a time."""
     batch: Batch = stock.interpreter_builder.launching.batch
     pack = int(pack.value if isinstance(pack, tl.constexpr) else pack)
     tensors = [stock.interpreter_semantic.to_tensor(argument) for argument in args]

@@ -1,8 +1,8 @@
-"""Number formats: how a Triton dtype lies in memory and how its values are computed with.
+"""Number formats: the memory layout of each Triton dtype, and how its values are computed.
 
-Values of float16, bfloat16 and the float8 formats are held in float32 *carriers* and rounded back
-to their format after every operation.  For +, -, *, / and sqrt this equals computing in the format
-itself, because float32 has more than twice their precision; it is also what a GPU does.
+Values of float16, bfloat16 and the float8 formats are stored in float32 *carriers* and rounded
+back to their format after every operation.  For +, -, *, / and sqrt this equals computing in the
+format itself, because float32 has more than twice their precision; it is also what a GPU does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import triton.language as tl
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# The bits of the NaN that marks lanes nobody loaded.  They survive a trip through
-# bfloat16 and float16.
+# The bits of the NaN that marks lanes that were never loaded.  They survive conversion to
+# bfloat16 or float16 and back.
 POISON_BITS = np.uint32(0x7FD50000)
 POISON = POISON_BITS.view(np.float32)
 
-SURE_BITS = 18  # of a result, whatever the order in which numpy sums
-CANCELLED_BITS = 20  # the same, of the terms of a sum that cancel: how large they were is not known
-HALVES_BITS = 7  # of bfloat16; float8 has fewer, and there neighbours are different results
+SURE_BITS = 18  # of a result that do not depend on the order in which numpy sums
+CANCELLED_BITS = 20  # the same for a sum whose terms cancel: the size of its terms is unknown
+HALVES_BITS = 7  # of bfloat16; float8 has fewer, so there neighbours are different results
 
 _RAW = {
     "int1": np.bool_,
@@ -65,13 +65,13 @@ def carrier_dtype(dtype: tl.dtype) -> np.dtype[Any]:
 
 
 def is_carried(dtype: tl.dtype) -> bool:
-    """True for the formats that are computed in float32 and rounded back."""
+    """Whether the format is computed in float32 and rounded back."""
     scalar = dtype.scalar
     return not scalar.is_ptr() and scalar.is_floating() and scalar.primitive_bitwidth < 32
 
 
 def decode(raw: Array, dtype: tl.dtype) -> Array:
-    """Memory representation to carrier."""
+    """Convert memory representation to carrier."""
     name = dtype.scalar.name
     if name == "bf16":
         wide: Array = raw.astype(np.uint32)
@@ -85,7 +85,7 @@ def decode(raw: Array, dtype: tl.dtype) -> Array:
 
 
 def encode(values: Array, dtype: tl.dtype) -> Array:
-    """Carrier to memory representation, rounding to nearest even."""
+    """Convert carrier to memory representation, rounding to nearest even."""
     name = dtype.scalar.name
     if name == "bf16":
         return (round_to(values, dtype).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
@@ -105,11 +105,11 @@ def round_to(values: Array, dtype: tl.dtype) -> Array:
 
 
 def differs(left: Array, right: Array, dtype: tl.dtype) -> Array:
-    """Which elements (as they lie in memory) are two different results, not one twice rounded.
+    """Which elements (in memory representation) differ by more than their rounding.
 
-    Bit for bit, so that equal NaNs are equal; of floating-point numbers, some last bits may
-    differ, because numpy sums a row in another order where it lies in another place of a tile. Of
-    a sum whose terms cancel these are the last bits of the terms: they are compared with the
+    They are compared bit by bit, so that equal NaNs are equal. The last bits of floating-point
+    numbers may differ, because numpy sums a row in another order at another place of a tile. If
+    the terms of a sum cancel, these are the last bits of the terms, so they are compared with the
     largest number stored beside it.
     """
     kind = np.dtype(f"u{left.dtype.itemsize}")
@@ -136,8 +136,8 @@ def round_to_tf32(values: Array) -> Array:
 
 
 def truncate_to_tf32(values: Array) -> Array:
-    """float32 values as tensor cores read them for TF32: the last 13 bits of the mantissa count for
-    nothing.
+    """float32 values as tensor cores read them for TF32, without the last 13 bits of the
+    mantissa.
     """
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
     kept: Array = bits.view(np.float32)
@@ -145,7 +145,7 @@ def truncate_to_tf32(values: Array) -> Array:
 
 
 def convert(values: Array, source: tl.dtype, target: tl.dtype, toward_zero: bool = False) -> Array:
-    """Carrier values of `source` as carrier values of `target`, as a GPU's cvt does it."""
+    """Convert carrier values from `source` to `target`, as a GPU's cvt does."""
     to = carrier_dtype(target)
     if source.scalar.is_floating() and target.scalar.is_int():
         return _float_to_int(values, target, to)
@@ -162,7 +162,7 @@ def convert(values: Array, source: tl.dtype, target: tl.dtype, toward_zero: bool
 
 
 def poison_value(dtype: tl.dtype) -> Any:
-    """What an unloaded lane holds: a marked NaN, or an integer that no index should be."""
+    """The value of an unloaded lane: a marked NaN, or an integer that no index should have."""
     scalar = dtype.scalar
     if scalar.is_ptr():
         return np.uint64(0xDEAD0000DEAD0000)
@@ -175,7 +175,7 @@ def poison_value(dtype: tl.dtype) -> Any:
 
 
 def holds_poison(values: Array) -> Array:
-    """Which of the float32 values carry the mark of a lane that nobody loaded."""
+    """Which float32 values carry the mark of a lane that was never loaded."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     marked: Array = (bits & np.uint32(0x7FFF0000)) == POISON_BITS
     return marked
@@ -209,7 +209,7 @@ def _truncate(values: Array, target: tl.dtype) -> Array:
 
 
 def _float_to_int(values: Array, target: tl.dtype, to: np.dtype[Any]) -> Array:
-    """cvt.rzi saturates in 32 bits or more and turns NaN into 0; narrower ints then wrap."""
+    """Convert like cvt.rzi: 32 bits or more saturate, NaN becomes 0; narrower ints then wrap."""
     if to == np.bool_:
         return np.not_equal(values, 0)
     wide = to if to.itemsize >= 4 else np.dtype(np.int32 if to.kind == "i" else np.uint32)
@@ -250,5 +250,5 @@ def _stock_float8(values: Array, source: tl.dtype, target: tl.dtype) -> Array:
 
 
 def carrier_or_raw(dtype: tl.dtype) -> np.dtype[Any]:
-    """float32 for float32, else the memory dtype: what a bit conversion yields."""
+    """float32 for float32, else the memory dtype: the dtype after a bit conversion."""
     return np.dtype(np.float32) if dtype.name == "fp32" else raw_dtype(dtype)

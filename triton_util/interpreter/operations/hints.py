@@ -1,11 +1,11 @@
-"""Hints to the compiler, `tl.multiple_of` and `tl.max_constancy`: it takes them as true.
+"""Check hints to the compiler, `tl.multiple_of` and `tl.max_constancy`, which it trusts.
 
 Because of an untrue hint the compiler may make a load so wide that its address is misaligned, or
-that one lane's mask counts for its neighbours. The interpreter computes the same values with and
-without a hint, so hints are checked here. `tl.max_contiguous` is not checked. It is often untrue
-where rows wrap around at the end of a matrix, and harmless on an axis that is multiplied by a
-stride. Of a pointer a hint speaks in bytes. Memory of a GPU starts at larger powers of two than
-that of a CPU, so no more than the bytes of one load is asked for.
+apply one lane's mask to its neighbours. The interpreter computes the same values with and without
+a hint, so hints are checked here. `tl.max_contiguous` is not checked: it is often untrue where
+rows wrap around at the end of a matrix, and harmless on an axis that is multiplied by a stride.
+A hint on a pointer is in bytes. GPU memory is aligned to larger powers of two than CPU memory, so
+the check requires at most the alignment of one load.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VECTOR = 16  # bytes of the widest load
 
 
 class Requiring(Protocol):
-    """The launch, as far as hints ask for it: `launch.Launching`."""
+    """The part of the launch that hints need: `launch.Launching`."""
 
     batch: Batch
 
@@ -34,7 +34,7 @@ class Requiring(Protocol):
 
 
 def checked(name: str, hint: Callable[..., Any], launch: Callable[[], Requiring]) -> Any:
-    """The hint of this name, which also asks whether it is true."""
+    """The hint of this name, with a check that it is true."""
     holds, told = _CHECKS[name]
 
     def call(input: Any, values: Any, **named: Any) -> Any:
@@ -60,9 +60,9 @@ def _points(block: Block) -> bool:
 
 
 def _along_rows(addresses: Array, asked: list[int], item_bytes: int) -> list[int]:
-    """Of a tile, what is asked of the axes whose lanes follow each other in memory.
+    """The requirements of a tile for the axes whose lanes are adjacent in memory.
 
-    The compiler makes wide loads along these; what a hint says of the other axes changes nothing.
+    The compiler makes wide loads along these axes; hints on other axes have no effect.
     """
     if addresses.ndim < 3:
         return asked
@@ -81,7 +81,7 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _is_multiple(lanes: Array, sizes: Sequence[int]) -> bool:
-    """Whether the first lanes along each axis are multiples; the others may follow on."""
+    """Whether the first lanes along each axis are multiples; the others may be consecutive."""
     if not lanes.shape:
         return not lanes % sizes[0]
     firsts = (np.take(lanes, 0, axis=axis) for axis in range(lanes.ndim))
@@ -89,7 +89,7 @@ def _is_multiple(lanes: Array, sizes: Sequence[int]) -> bool:
 
 
 def _is_constant(lanes: Array, sizes: Sequence[int]) -> bool:
-    """Whether so many lanes are equal, group after group, along each axis."""
+    """Whether this many lanes are equal, group by group, along each axis."""
     for axis, size in enumerate(sizes[: lanes.ndim]):
         along = np.moveaxis(lanes, axis, -1)
         size = min(size, along.shape[-1])

@@ -1,4 +1,4 @@
-"""A `tl.tensor` where Python wants one answer (`if`, an index, a text), and functions of `tl`."""
+"""`tl.tensor` where Python needs one value (`if`, an index, a text), and functions of `tl`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from triton_util.interpreter.state import Divergence, NeedsSerial
 if TYPE_CHECKING:
     from triton_util.interpreter.contracts import Deciding
 
-# Of constants, with a block to their right.
+# Operators of constants with a block on their right.
 _OPERATORS = (
     *("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__lshift__"),
     *("__rshift__", "__and__", "__or__", "__xor__"),
@@ -25,7 +25,7 @@ _OPERATORS = (
 
 
 def patched_tensor(control: Callable[[], Deciding]) -> Callable[[Any, Any], None]:
-    """The replacement for triton's `_patch_lang_tensor`; `control` gives that of the launch."""
+    """The replacement for triton's `_patch_lang_tensor`; `control` returns that of the launch."""
 
     def patch(tensor: Any, scope: Any) -> None:
         scope.set_attr(tensor, "__index__", lambda self: int(control().agreed(self)))
@@ -41,7 +41,7 @@ def patched_tensor(control: Callable[[], Deciding]) -> Callable[[Any, Any], None
 
 
 def _left_of_blocks(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`SCALE * block` is the block's to compute; a constant would keep the block as its value."""
+    """Let the block compute `SCALE * block`; the constant would wrap the block as its value."""
 
     def operator(self: Any, other: Any) -> Any:
         return NotImplemented if isinstance(other, tl.tensor) else plain(self, other)
@@ -50,7 +50,7 @@ def _left_of_blocks(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked_index(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`block[:, None]` as Triton has it; anything else by name, in every version of triton."""
+    """`block[:, None]` as in Triton; other indices raise an error, in every triton version."""
 
     def index(self: Any, slices: Any) -> Any:
         parts = slices if isinstance(slices, tuple) else (slices,)
@@ -69,7 +69,7 @@ def _checked_index(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _truth(control: Deciding, tensor: Any) -> bool:
-    """Triton's own `if other` asks whether there is a tensor; a kernel asks for its value."""
+    """The truth of a tensor's value; Triton's own `if other` asks only whether a tensor exists."""
     asking = sys._getframe(2).f_globals.get("__name__", "")
     return asking in ("triton.language.semantic", "triton.language.core") or bool(
         control.agreed(tensor)
@@ -77,12 +77,12 @@ def _truth(control: Deciding, tensor: Any) -> bool:
 
 
 def is_one_element(block: Block) -> bool:
-    """True for scalars and for blocks of one element."""
+    """Whether the block is a scalar or has one element."""
     return not block.shape or int(np.prod(block.shape)) == 1
 
 
 def agreed_value(block: Block, active: Any) -> Any:
-    """The one value that all active programs have; raises Divergence where they differ."""
+    """The one value that all active programs have; raises Divergence if they differ."""
     if not is_one_element(block):
         raise ValueError("Boolean value of Tensor with more than one value is ambiguous")
     values = block.data.reshape(-1)
@@ -109,11 +109,11 @@ def _transposed(tensor: Any) -> Any:
     return tl.tensor(block, tl.block_type(tensor.dtype, list(block.shape)))
 
 
-CONTROL = " tw"  # the name of `Control` in a rewritten kernel, which no source can spell
+CONTROL = " tw"  # the name of `Control` in a rewritten kernel, impossible in any source
 
 
 class ImportedFunctions(ast.NodeTransformer):
-    """`load` of `from triton.language import load` becomes `tl.load`, which is what is patched."""
+    """Turn `load` of `from triton.language import load` into `tl.load`, which is patched."""
 
     def __init__(self, function: Any) -> None:
         code = function.__code__

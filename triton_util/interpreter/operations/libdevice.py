@@ -23,7 +23,7 @@ MODULES = ("triton.language.extra.libdevice", "triton.language.extra.cuda.libdev
 
 
 def _by_torch(function: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Array], Array]:
-    """A function that numpy has not: computed by torch, in the dtype of its argument."""
+    """A function that numpy lacks: computed by torch, in the dtype of its argument."""
 
     def compute(values: Array) -> Array:
         result: Array = function(
@@ -100,7 +100,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "fast_powf": np.power,
 }
 FUSED = ("fma", "fma_rn")
-# They answer with an int32 that is 1 or 0.
+# They return an int32 that is 1 or 0.
 QUESTIONS: dict[str, Callable[[Array], Array]] = {
     "isnan": np.isnan,
     "isinf": np.isinf,
@@ -153,7 +153,7 @@ def _question(operation: Callable[[Array], Array]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Fill the empty functions, for good: kernels may have imported them by name."""
+    """Replace the empty functions permanently, because kernels may import them by name."""
     meanings = {
         **{name: _unary(operation) for name, operation in UNARY.items()},
         **{name: _binary(operation) for name, operation in BINARY.items()},

@@ -32,7 +32,7 @@ def constant(value: Any, dtype: tl.dtype) -> Block:
 
 
 def unary(launching: Launching, block: Block, operation: Any) -> Block:
-    """An elementwise function. Lanes that nobody loaded keep their mark."""
+    """Apply an elementwise function. Lanes that were never loaded keep their mark."""
     values = float_result(_marked_again(operation(block.data), block.data), block.dtype.scalar)
     result = Block(values, block.dtype.scalar, block.shape)
     name = getattr(operation, "__name__", "")
@@ -41,7 +41,7 @@ def unary(launching: Launching, block: Block, operation: Any) -> Block:
 
 
 def _marked_again(values: Array, before: Array) -> Array:
-    """The results with the marks of `before`: on some processors numpy's exp gives its own NaN."""
+    """The results with the marks of `before`; on some processors numpy's exp gives its own NaN."""
     if values.dtype != np.float32 or not np.isnan(values).any():
         return values
     lost = np.isnan(values) & holds_poison(before)

@@ -1,4 +1,4 @@
-"""Matrix products: `tl.dot`, and `tl.dot_scaled` with its blocks of one scale each.
+"""Matrix products: `tl.dot`, and `tl.dot_scaled`, whose blocks have one scale each.
 
 Scaled formats: OCP Microscaling Formats (MX) Specification 1.0, sections 5.3 and 5.4.
 """
@@ -17,10 +17,10 @@ from triton_util.interpreter.operations.formats import Array
 if TYPE_CHECKING:
     from triton_util.interpreter.launch import Launching
 
-# The numbers that the lower three bits of an e2m1 may mean; the fourth is the sign.
+# The values of the lower three bits of an e2m1 number; the fourth bit is the sign.
 _E2M1 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0], dtype=np.float32)
 _E2M1_VALUES = np.concatenate([_E2M1, -_E2M1])
-_NOT_A_NUMBER = 255  # of the scales, which are powers of two otherwise
+_NOT_A_NUMBER = 255  # among the scales; all others are powers of two
 _BIAS = 127
 
 
@@ -45,10 +45,10 @@ def dot_scaled(
     along_k: tuple[bool, bool],
     accumulator: Block,
 ) -> Block:
-    """`tl.dot_scaled`: each number times the power of two of its block, then `tl.dot`.
+    """`tl.dot_scaled`: multiply each number by the power of two of its block, then `tl.dot`.
 
-    operands: (m, k) and (k, n); two e2m1 lie in a uint8, the first in the lower bits. scales:
-    (m, k / size) and (n, k / size), or None. along_k: whether e2m1 are packed along k.
+    operands: (m, k) and (k, n); a uint8 packs two e2m1 numbers, the first in the lower bits.
+    scales: (m, k / size) and (n, k / size), or None. along_k: whether e2m1 are packed along k.
     """
     left, right = (block.full(block.data.shape[0]) for block in operands)
     if operands[0].dtype.scalar.name == "uint8":
@@ -78,7 +78,7 @@ def _accumulated(launching: Launching, left: Array, right: Array, accumulator: B
 
 
 def _matrix_product(left: Array, right: Array) -> Array:
-    """BLAS products; integers go through float64, where sums of this size are exact."""
+    """BLAS products; integers are computed in float64, which is exact for sums of this size."""
     if left.dtype.kind != "f":
         left, right = left.astype(np.float64), right.astype(np.float64)
     product: Array = np.matmul(left, right)
@@ -86,16 +86,16 @@ def _matrix_product(left: Array, right: Array) -> Array:
 
 
 def _unpacked(packed: Array, axis: int) -> Array:
-    """The e2m1 numbers of bytes, along an axis that becomes twice as long."""
+    """The e2m1 numbers in bytes, along an axis that becomes twice as long."""
     codes = np.stack([packed & np.uint8(15), packed >> np.uint8(4)], axis=-1)
-    numbers = np.moveaxis(_E2M1_VALUES[codes], -1, axis)  # beside the axis that they extend
+    numbers = np.moveaxis(_E2M1_VALUES[codes], -1, axis)  # next to the axis that they extend
     shape = list(packed.shape)
     shape[axis] *= 2
     return numbers.reshape(shape)
 
 
 def _repeated(scale: Block, length: int) -> Array:
-    """Scales (rows, length / size), each as often as it counts; e8m0 where they are bytes."""
+    """Scales (rows, length / size), each repeated for its block; bytes are e8m0."""
     given = scale.full(scale.data.shape[0])
     values = given
     if scale.dtype.scalar.is_int():

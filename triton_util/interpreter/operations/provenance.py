@@ -1,7 +1,7 @@
-"""Pointers made from integers: which tensor does an address belong to?
+"""Pointers made from integers: find the tensor that an address belongs to.
 
-An address is looked up where it becomes a pointer. What is added afterwards stays within the tensor
-that was found, so a lane that leaves it is seen even if other memory begins there.
+An address is looked up when it becomes a pointer. Offsets that are added later must stay within
+that tensor, so a lane that leaves it is detected even if other memory begins there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triton_util.interpreter.state import Batch
 
 
 def found(pointer: Pointer, batch: Batch) -> Pointer:
-    """The same pointer with its tensors, or as it was where a lane belongs to none."""
+    """The pointer with its tensors; unchanged if a lane is in no tensor."""
     known, owners = resolved(pointer, batch)
     if (owners < 0).any():
         return pointer
@@ -46,7 +46,7 @@ def _of_element(region: Region, pointer: Pointer) -> Region:
 
 
 def _regions(batch: Batch) -> list[Region]:
-    """Whole allocations that are known, then the arguments of the launch."""
+    """The known whole allocations, then the arguments of the launch."""
     found = []
     for tensor in batch.known_memory() if batch.known_memory is not None else ():
         name = str(tensor.dtype).removeprefix("torch.")

@@ -1,7 +1,7 @@
 """Reductions and scans, for all programs of a batch at once.
 
-Known combine functions use numpy's. Any other one reduces in a tree, as a GPU does, half of the
-lanes with the other half at a time; a scan applies it slice by slice along the axis.
+Known combine functions use numpy's. Any other function reduces in a tree, as on a GPU, each step
+combining neighbouring lanes; a scan applies it slice by slice along the axis.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class BatchReduce(stock.ReduceOps):  # type: ignore[misc]
 
     def apply_impl(self, input: Sequence[Tensor]) -> list[Tensor]:
         rank = len(input[0].shape)
-        stock.interpreter_builder.launching.barrier()  # as compiled, through shared memory
+        stock.interpreter_builder.launching.barrier()  # when compiled: through shared memory
         axis = self.axis if self.axis is None or self.axis >= 0 else self.axis + rank
         arrays, place = _along(input, axis)
         results = _reduce(self.combine_fn, input, arrays, place)
@@ -64,7 +64,7 @@ class BatchScan(stock.ScanOps):  # type: ignore[misc]
 
     def apply_impl(self, input: Sequence[Tensor]) -> list[Tensor]:
         rank = len(input[0].shape)
-        stock.interpreter_builder.launching.barrier()  # as compiled, through shared memory
+        stock.interpreter_builder.launching.barrier()  # when compiled: through shared memory
         axis = self.axis if self.axis >= 0 else self.axis + rank
         arrays, place = _along(input, axis)
         if self.reverse:
@@ -79,7 +79,7 @@ class BatchScan(stock.ScanOps):  # type: ignore[misc]
 
 
 def _count(steps: int, result: Result, tensor: Tensor) -> None:
-    """A reduction of n lanes takes n - 1 operations."""
+    """Count n - 1 operations for a reduction of n lanes."""
     block = Block(result[0], tensor.dtype.scalar, result[0].shape[1:])
     stock.interpreter_builder.launching.count("reduction", block, steps)
 
@@ -111,7 +111,7 @@ def _reduce(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: in
 
 
 def _sum(values: Array, dtype: tl.dtype, axis: int) -> Array:
-    """Sums; in 16 and 8 bits each partial sum is rounded, as in the tree that a GPU adds along."""
+    """Sums; in 16 and 8 bits each partial sum is rounded, as in a GPU's tree of additions."""
     if is_carried(dtype):
         return _tree_sum(values, dtype, axis)
     whole: Array = np.sum(values, axis=axis)
@@ -129,7 +129,7 @@ def _tree_sum(values: Array, dtype: tl.dtype, axis: int) -> Array:
 
 
 def _extreme(values: Array, axis: int, ufunc: Any) -> Array:
-    """Largest or smallest; ordinary NaNs are passed over as on a GPU, unloaded lanes are not."""
+    """Largest or smallest value; ignores ordinary NaNs, as a GPU does, but not unloaded lanes."""
     result: Array = ufunc.reduce(values, axis=axis)
     if values.dtype == np.float32:
         missing = np.isnan(values)
@@ -147,7 +147,7 @@ def _is_plain_index(index: Array, axis: int) -> bool:
 def _extreme_with_index(
     values: Array, index: Array, tensor: Tensor, positions: Tensor, axis: int, name: str
 ) -> list[Result]:
-    """The first largest or smallest value and its index; NaNs count as absent."""
+    """The first largest or smallest value and its index; NaNs are ignored."""
     worst: Any
     if values.dtype.kind == "f":
         worst = -np.inf if name == "max" else np.inf
@@ -175,7 +175,7 @@ def _combined(combine: Callable[..., Any], left: list[Tensor], right: list[Tenso
 
 
 def _fold(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int) -> list[Result]:
-    """Combine neighbours until one lane is left: associative is all that `combine` must be."""
+    """Combine neighbours until one lane is left; `combine` only has to be associative."""
     types = [tensor.dtype for tensor in input]
     while (length := arrays[0].shape[axis]) > 1:
         left, right = _every_second(arrays, axis, 0), _every_second(arrays, axis, 1)

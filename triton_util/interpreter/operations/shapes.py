@@ -10,7 +10,7 @@ from triton_util.interpreter.operations.formats import Array
 
 
 def splat(block: Block, shape: Shape) -> Block:
-    """A scalar seen as a block; no copy is made."""
+    """A scalar broadcast to a block, without a copy."""
     ones = (1,) * len(shape)
     parts = [part.reshape((part.shape[0], *ones)) for part in block.parts()]
     return block.reshaped(parts, shape)
@@ -29,7 +29,7 @@ def expand(block: Block, axis: int) -> Block:
 
 
 def broadcast(block: Block, shape: Shape) -> Block:
-    """The block with axes of length 1 stretched; no copy is made."""
+    """The block with axes of length 1 stretched, without a copy."""
     if len(shape) != len(block.shape):
         np.broadcast_shapes(block.shape, shape)
         ones = (1,) * (len(shape) - len(block.shape))
@@ -87,7 +87,7 @@ def concatenate(left: Block, right: Block) -> Block:
 
 
 def gather(source: Block, index: Block, axis: int) -> Block:
-    """`source` taken at `index` along one axis; programs that are off may ask for any lane."""
+    """`source` taken at `index` along one axis; inactive programs may use any index."""
     values, places = aligned(source, index)
     places = np.clip(places, 0, source.shape[axis] - 1)
     place = axis + 1 if axis >= 0 else axis

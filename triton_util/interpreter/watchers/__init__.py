@@ -1,1 +1,1 @@
-"""What is observed while a kernel runs: stores, races, coverage, traffic and caches."""
+"""The watchers of a running kernel: stores, races, coverage, traffic and caches."""

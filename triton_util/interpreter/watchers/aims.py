@@ -1,8 +1,8 @@
-"""Where the stores of a launch were aimed at, masks aside.
+"""Where the stores of a launch were aimed at, before masking.
 
-An element that nobody stored has one of two causes: no program came to it, or a program did and
-its mask said no. The pointers of a store tell these apart, as they stand before the mask. They are
-kept by reference while the kernel runs, and looked at only when somebody asks.
+An element is never stored for one of two reasons: no program pointed at it, or the mask disabled
+it. The pointers of a store, before the mask, distinguish the two. They are kept by reference while
+the kernel runs, and evaluated only on request.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ if TYPE_CHECKING:
     from triton_util.interpreter.regions import Region
     from triton_util.interpreter.state import Batch
 
-MOST_KEPT_BYTES = 16 << 20  # of pointers of one launch; beyond it nothing is said
-MOST_LANES = 1 << 24  # that are looked at
+MOST_KEPT_BYTES = 16 << 20  # of pointers of one launch; above that there is no result
+MOST_LANES = 1 << 24  # that are evaluated
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What the stores of one launch to one tensor were aimed at.
+    """Where the stores of one launch to one tensor were aimed.
 
-    lanes: of one program in one store, the most there were. reached: elements of the tensor that
-    some lane points to; passed: lanes that their masks let through; storing: programs of which some
-    lane is let through; None where that is too much to count. firsts: the offset at which program
-    (0, 0, 0) starts, and those of the next program along each axis of the grid, None where there is
-    none.
+    lanes: of one program in one store, the maximum. reached: elements of the tensor that some lane
+    points to; passed: lanes that their masks enable; storing: programs with an enabled lane; None
+    if there are too many to count. firsts: the offset at which program (0, 0, 0) starts, and the
+    offsets of the next program along each axis of the grid, None if there is no next one.
     """
 
     elements: int
@@ -67,12 +66,12 @@ class Aims:
         self._grid = (1, 1, 1)
 
     def launch_started(self, batch: Batch, _reporter: Any) -> None:
-        """A launch begins; what is known of the one before is forgotten."""
+        """Begin a launch; forget the one before."""
         self._stores, self._kept, self._mark, self._grid = [], 0, 0, batch.grid
         batch.aims = self
 
     def batch_started(self) -> None:
-        """What comes from here on may be undone."""
+        """Begin a batch, which may be undone."""
         self._mark = len(self._stores)
 
     def batch_undone(self) -> None:
@@ -82,7 +81,7 @@ class Aims:
     def add(
         self, region: Region, pointer: Pointer, factors: tuple[Array, ...], batch: Batch
     ) -> None:
-        """Keep the pointers of one store, but for programs that control flow has switched off."""
+        """Keep the pointers of one store, except for programs that control flow has deactivated."""
         programs, terms = batch.linear, tuple(pointer.sum_terms())
         if batch.active is not None and not batch.active.all():
             storing = np.flatnonzero(batch.active)
@@ -93,7 +92,7 @@ class Aims:
             self._stores.append(_Store(region, programs, terms, factors, tuple(pointer.shape)))
 
     def __getattr__(self, event: str) -> Callable[..., None]:
-        """The engine's other events say nothing about aims."""
+        """Ignore the engine's other events."""
         if event.startswith("_"):
             raise AttributeError(event)
         return lambda *_: None
@@ -116,7 +115,7 @@ class Aims:
         )
 
     def _counted(self, region: Region, stores: list[_Store]) -> dict[str, int | None]:
-        """What is counted lane by lane, or None for each of it."""
+        """The figures that need a count of lanes, or None for each of them."""
         lanes = sum(len(store.programs) * store.lanes for store in stores)
         if self._kept > MOST_KEPT_BYTES or lanes > MOST_LANES or not region.dense:
             return dict.fromkeys(("reached", "passed", "storing"))
@@ -137,7 +136,7 @@ def _of(parts: tuple[Array, ...], chosen: Array) -> tuple[Array, ...]:
 
 
 def _passed(store: _Store) -> Array:
-    """How many lanes of each program the mask lets through."""
+    """How many lanes of each program the mask enables."""
     on: Any = conjunction(store.factors) if store.factors else np.True_
     lanes = np.broadcast_to(on, (len(store.programs), *store.shape))
     counts: Array = np.count_nonzero(lanes.reshape(len(store.programs), -1), axis=1)

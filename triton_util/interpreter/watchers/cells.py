@@ -1,7 +1,7 @@
 """Shadow cells: for each element of the watched memory, which program stored it last.
 
-A cell holds 0 for "never stored", else a *tag*.  Tags grow from launch to launch, so one array
-tells both whether an element was ever stored and by which program of the running launch.
+A cell contains 0 for "never stored", else a *tag*.  Tags grow from launch to launch, so one array
+says both whether an element was ever stored and by which program of the running launch.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Cells:
         self.high = high
         self.item_bytes = item_bytes
         self.tags: Array = np.zeros(count, np.int32)
-        # Addresses, from and to, of what the running launch has stored so far.
+        # The range of addresses that the running launch has stored so far.
         self.launch_range: tuple[int, int] | None = None
 
     @property
     def stored_in_launch(self) -> bool:
-        """True once the running launch has stored something here."""
+        """Whether the running launch has stored anything here."""
         return self.launch_range is not None
 
     def grown(self, low: int, high: int) -> None:
@@ -77,7 +77,7 @@ class Window:
         self.piece(piece).write(flat, tags)
 
     def is_apart(self, piece: Piece) -> bool:
-        """True where all lanes lie before or behind everything the launch has stored here."""
+        """Whether all lanes are before or after everything that the launch has stored here."""
         if self.cells.launch_range is None:
             return True
         low, high = self._addresses(piece)
@@ -139,7 +139,7 @@ class CellStore:
         return made
 
     def stored_at(self, addresses: Array) -> Array:
-        """Which byte addresses lie in an element that a kernel has stored."""
+        """Which byte addresses are in an element that a kernel has stored."""
         found = np.zeros(addresses.shape, bool)
         for stretches in self._stretches.values():
             for cells in stretches:
@@ -159,7 +159,7 @@ class CellStore:
         return any(cells.low < high and low < cells.high for cells in self.everything())
 
     def forget(self, addresses: Array) -> None:
-        """The elements at these byte addresses count as never stored."""
+        """Mark the elements at these byte addresses as never stored."""
         for stretches in self._stretches.values():
             for cells in stretches:
                 inside = (addresses >= cells.low) & (addresses < cells.high)
@@ -170,7 +170,7 @@ class CellStore:
             cells.tags[region.slots(offsets[inside])] = 0
 
     def finest(self, item_bytes: int) -> int:
-        """The size of the smallest elements that were stored as such, at most `item_bytes`."""
+        """The size of the smallest elements that were stored separately, at most `item_bytes`."""
         return min([item_bytes, *(cells.item_bytes for cells in self.everything())])
 
     def everything(self) -> list[Cells]:

@@ -1,6 +1,6 @@
-"""How many different elements a set of accesses covers, without marking each of them.
+"""How many distinct elements a set of accesses covers, without marking each of them.
 
-Accesses are kept as intervals of offsets.  A tile gives one interval per run of neighbours, so a
+Accesses are stored as intervals of offsets.  A tile gives one interval per run of neighbours, so a
 whole matrix is a few thousand intervals; single lanes give intervals of length one.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from triton_util.interpreter.access import Lanes, Piece, Tile
 from triton_util.interpreter.operations.formats import Array
 
-# Intervals are joined whenever this many have come together.
+# Intervals are merged whenever this many are pending.
 MOST_PENDING = 1 << 18
 
 
@@ -24,7 +24,7 @@ class Coverage:
         self._pending = 0
 
     def add(self, piece: Piece) -> None:
-        """Count the lanes of a piece in."""
+        """Add the lanes of a piece."""
         if isinstance(piece, Lanes):
             low, length = _sorted_once(piece.offsets()), 1
         else:
@@ -37,14 +37,14 @@ class Coverage:
             self._low, self._high, self._pending = [low], [high], 0
 
     def elements(self) -> int:
-        """How many different elements have been touched."""
+        """How many distinct elements have been touched."""
         if not self._low:
             return 0
         low, high = self._joined()
         return int((high - low).sum())
 
     def copy(self) -> Coverage:
-        """What has been touched so far; later additions do not change it."""
+        """The elements touched so far; later additions do not change the copy."""
         other = Coverage()
         other._low, other._high, other._pending = [*self._low], [*self._high], self._pending
         return other
@@ -75,13 +75,13 @@ def _runs(tile: Tile) -> tuple[Array, int]:
 
 
 def _sorted_once(offsets: Array) -> Array:
-    """The different offsets in rising order; most come that way, and need no sorting."""
+    """The distinct offsets in rising order; most are sorted already and need no sorting."""
     flat = offsets.reshape(-1)
     return flat if (flat[1:] > flat[:-1]).all() else np.unique(flat)
 
 
 def may_repeat(piece: Piece) -> bool:
-    """True unless it is seen at a glance that no program stores twice to one element."""
+    """Whether a program might store twice to one element; False only if that is easily excluded."""
     if isinstance(piece, Lanes):
         return bool(piece.offsets_[0].size > 1)
     if piece.starts.size > len(piece.starts):
@@ -95,7 +95,7 @@ def may_repeat(piece: Piece) -> bool:
 
 
 def is_disjoint(piece: Piece) -> bool:
-    """True where no two programs can share an element, as far as is seen at a glance."""
+    """Whether it is easily seen that no two programs share an element."""
     if isinstance(piece, Lanes):
         return len(piece.offsets_) == 1
     if piece.starts.shape[0] == 1:

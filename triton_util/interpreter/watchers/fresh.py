@@ -1,4 +1,4 @@
-"""Which tensors hold memory that nobody has initialised."""
+"""Which tensors have memory that was never initialised."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from triton_util.interpreter.blame import acts_for_the_kernel
 
 _EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty"}
 _EMPTY |= {"aten::new_empty_strided", "aten::empty_permuted"}
-# Storages are kept alive while they are remembered: their addresses are given to nobody else.
+# Remembered storages are kept alive, so that their addresses are not reused.
 MOST_KEPT_BYTES = 256 << 20
 
 
 class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Remembers the storages that `torch.empty` and its kin made and nothing has written since.
+    """Remembers storages that `torch.empty` and the like made and that torch has not written since.
 
-    Kernels are not seen here: whether they stored an element is in the cells.
+    Kernels are not observed here: the cells record whether they stored an element.
     """
 
     def __init__(self) -> None:
@@ -30,11 +30,11 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing here is compiled, and the default would import all of torch's compiler."""
+        """Return False: nothing here is compiled; the default would import torch's compiler."""
         return False
 
     def holds(self, storage: int) -> bool:
-        """True if the storage at this address came uninitialised."""
+        """Whether the storage at this address is still uninitialised."""
         known = self._storages.get(storage)
         return known is not None and not known.is_shared()  # else other processes may write to it
 
@@ -74,13 +74,13 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._bytes -= oldest.nbytes()
 
     def shared(self) -> FreshMemory:
-        """The same memory as another thread sees it: a mode of torch is active in one thread."""
+        """The same memory for another thread, because a mode of torch is active in one thread."""
         other = FreshMemory()
         other._storages = self._storages
         return other
 
     def forget(self, address: int) -> None:
-        """Count the storage at this address as written."""
+        """Mark the storage at this address as written."""
         storage = self._storages.pop(address, None)
         if storage is not None:
             self._bytes -= storage.nbytes()

@@ -1,13 +1,13 @@
-"""Which access of one program is certain to come before which of another: order through atomics.
+"""Which accesses are ordered before accesses of other programs, through atomics.
 
-An atomic that *releases* publishes what its program did before; one that *acquires*, and whose
-answer the program looks at, takes over what was published at that address by then.  A program that
-throws the answer away has waited for nobody, so it learns nothing.  This is the happens-before
-relation of the memory models of C++ and PTX, kept as vector clocks.
+An atomic that *releases* publishes what its program did before.  One that *acquires*, and whose
+result the program uses, takes over what was published at that address until then.  A program that
+ignores the result has not waited, so it learns nothing.  This is the happens-before relation of
+the memory models of C++ and PTX, implemented with vector clocks.
 
 An *epoch* of a program is the number of its releases so far.  `(program, epoch)` comes before what
-program q does now if q knows more than `epoch` releases of it.  Clocks are worked out only when
-somebody asks: most kernels with atomics never need them.
+program q does now if q knows of more than `epoch` releases of it.  Clocks are computed only on
+request, because most kernels with atomics never need them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy as np
 
 from triton_util.interpreter.operations.formats import Array
 
-# Beyond this many numbers in clocks, order is no longer worked out.
+# Above this many numbers in clocks, the order is not computed.
 MOST_WORK = 1 << 28
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """What an atomic operation promises.
+    """The memory ordering of an atomic operation.
 
-    replaces: it stores without reading, so that what was released here before is lost.
+    replaces: it stores without reading, so that earlier releases here are lost.
     writes: False for an atomic load.
     """
 
@@ -37,19 +37,19 @@ class Ordering:
 
     @staticmethod
     def named(semantics: str) -> Ordering:
-        """From Triton's words: "acq_rel", "acquire", "release" or "relaxed", in any spelling."""
+        """From "acq_rel", "acquire", "release" or "relaxed", in any spelling of Triton's."""
         name = semantics.lower()
         both = "acquire_release" in name or "acq_rel" in name
         return Ordering(both or "acquire" in name, both or "release" in name)
 
     def within(self, scope: str) -> Ordering:
-        """The same among all programs of the launch: an atomic of scope "cta" orders none."""
+        """The ordering among all programs of the launch: an atomic of scope "cta" orders none."""
         return replace(self, acquires=False, releases=False) if "cta" in scope.lower() else self
 
 
 @dataclass(frozen=True)
 class _Event:
-    """Lanes of one atomic operation: where, by whom, in which epoch."""
+    """Lanes of one atomic operation: the cells, programs and epochs."""
 
     keys: list[tuple[int, int]]
     programs: list[int]
@@ -76,34 +76,34 @@ class HappensBefore:
         self._offered: dict[int, dict[int, Array]] = {}
 
     def mark(self) -> tuple[int, Array, Array]:
-        """Where we are, for `rewind`."""
+        """The current position, for `rewind`."""
         return len(self._events), self.clock, self.acted.copy()
 
     def rewind(self, mark: tuple[int, Array, Array]) -> None:
-        """Forget the atomics since a mark: they were taken back."""
+        """Forget the atomics since a mark, because they were undone."""
         length, self.clock, self.acted = mark
         del self._events[length:]
         if self._done > length:
             self._forget()
 
     def atomic(self, place: int, indices: Array, programs: Array, ordering: Ordering) -> int:
-        """Note one atomic operation; the number by which `seen` may speak of it."""
+        """Note one atomic operation; returns its number, for `seen`."""
         keys = [(place, index) for index in indices.tolist()]
         event = _Event(keys, programs.tolist(), self.clock[programs].tolist(), ordering)
         self._events.append(event)
         self.acted[programs] = True
         if ordering.releases:
-            self.clock = self.clock.copy()  # loads keep the clocks as they were
-            self.clock[programs] += 1  # once for each program, however many lanes it has
+            self.clock = self.clock.copy()  # because recorded loads refer to the old clocks
+            self.clock[programs] += 1  # once for each program, whatever its number of lanes
         return len(self._events) - 1
 
     def seen(self, event: int) -> None:
-        """The programs look at what this atomic operation has found."""
+        """Note that the programs use the result of this atomic operation."""
         if event < len(self._events):
             self._events.append(event)
 
     def before(self, programs: Array, epochs: Array, now: Array) -> Array:
-        """Whether each access (program, epoch) comes before what program `now` does now."""
+        """Whether each access (program, epoch) is ordered before what program `now` does now."""
         if not self._worked_out():
             fallback: Array = (programs == now) | self.acted[now]
             return fallback
@@ -116,7 +116,7 @@ class HappensBefore:
         return result
 
     def atomics_before(self, place: int, indices: Array, now: Array) -> Array:
-        """Whether all atomics of others at these cells come before what program `now` does."""
+        """Whether all atomics of others at these cells come before what `now` does now."""
         if not self._worked_out():
             acted: Array = self.acted[now]
             return acted
@@ -129,7 +129,7 @@ class HappensBefore:
         return result
 
     def _worked_out(self) -> bool:
-        """Bring the clocks up to date; False where that is too much work."""
+        """Bring the clocks up to date; False if that is too much work."""
         if self._work > MOST_WORK:
             return False
         for number in range(self._done, len(self._events)):

@@ -1,8 +1,8 @@
-"""What an L2 cache makes of the blocks that the programs of a launch load.
+"""How an L2 cache serves the blocks that the programs of a launch load.
 
-The model: a least-recently-used cache that holds whole blocks.  `concurrency` programs run at once
-and take turns, one load each; the next wave starts when they are done.  Capacity and concurrency
-are stated by whoever asks: the answer depends on both.
+The model: a least-recently-used cache of whole blocks.  `concurrency` programs run at once and
+take turns, one load each; the next wave starts when they are done.  The caller states capacity and
+concurrency, because the result depends on both.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class BlockLoads:
 
 @dataclass(frozen=True)
 class CacheUse:
-    """Block loads that found their block in the cache, and those that did not.
+    """Block loads that hit in the cache, and those that missed.
 
-    by_program: for each program that loads, its hits and all its loads.
+    by_program: for each program that loads, its hits and the number of its loads.
     """
 
     hits: int
@@ -45,7 +45,7 @@ class CacheUse:
 
     @property
     def hit_rate(self) -> float:
-        """Share of the block loads that hit, 0 to 1."""
+        """Fraction of the block loads that hit, 0 to 1."""
         loads = self.hits + self.misses
         return self.hits / loads if loads else 0.0
 
@@ -99,7 +99,7 @@ def _interleaved(
 
 
 def distinct_blocks(loads: list[BlockLoads], programs: int) -> int:
-    """How many different blocks the first programs of the launch load."""
+    """How many distinct blocks the first programs of the launch load."""
     blocks = {
         (load.argument, int(first))
         for load in loads

@@ -1,7 +1,7 @@
-"""Races in a launch with atomics: each access is compared with those that it is not ordered with.
+"""Races in a launch with atomics: each access is compared with those that are unordered to it.
 
-Until the first atomic of a launch no program can wait for another one, and `shadow` compares all
-accesses at once.  From then on each access is looked at as it happens, by `happens_before`.
+Before the first atomic of a launch, programs cannot wait for each other, so `shadow` compares all
+accesses at once.  After it, each access is examined as it happens, with `happens_before`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from triton_util.interpreter.regions import Region
     from triton_util.interpreter.watchers.cells import Cells, Window
 
-# A store is compared with at most so many earlier loads of the same memory.
+# A store is compared with at most this many earlier loads of the same memory.
 MOST_READINGS = 4096
 
 
@@ -32,20 +32,20 @@ class Reading:
     window: Window
     pieces: list[tuple[Piece, Array]]
     place: tuple[str, int, str]
-    # For `ordered`: who reads each piece (all of them each lane, where they share it), and when.
+    # For `ordered`: the readers of each piece (if shared, each reads every lane), and when.
     numbers: list[Array]
     shared: bool
     clock: Array | None
 
 
 class Judge(Protocol):
-    """What is known of the launch whose accesses are compared: the watcher `Shadow`."""
+    """What `ordered` needs from the watcher `Shadow`, which knows the launch."""
 
     base: int
     reporter: Reporter
 
     def settle(self, cells: Cells) -> None:
-        """Write the tags of earlier stores that were put off."""
+        """Write the postponed tags of earlier stores."""
 
     def readings_of(self, cells: Cells) -> list[Reading]:
         """The loads of this memory so far, in order."""
@@ -56,7 +56,7 @@ class Judge(Protocol):
 
 @dataclass
 class Marks:
-    """Who stored to each cell last without an atomic, in which epoch, and whether atomics did."""
+    """For each cell: the last plain store's program and epoch, and whether atomics stored too."""
 
     plain: Array
     epochs: Array
@@ -65,7 +65,7 @@ class Marks:
 
 
 class OrderedAccesses:
-    """Judges accesses of the launch in which an atomic operation has taken place."""
+    """Compares the accesses of a launch after its first atomic operation."""
 
     def __init__(self, judge: Judge, programs: int) -> None:
         self.judge = judge
@@ -85,7 +85,7 @@ class OrderedAccesses:
     # -- accesses --------------------------------------------------------------------------------
 
     def loaded(self, reading: Reading) -> None:
-        """Compare a load with who stored last, and with every atomic, where that is unordered."""
+        """Compare a load with the last store and with every atomic that is unordered to it."""
         cells = reading.window.cells
         if not cells.stored_in_launch:
             return
@@ -99,7 +99,7 @@ class OrderedAccesses:
     def storing(
         self, region: Region, window: Window, piece: Piece, values: Array, numbers: Array
     ) -> None:
-        """Compare a store with the stores and loads that come neither before nor behind it."""
+        """Compare a store with the stores and loads that are unordered to it."""
         index, program, chosen = self._flat(window, piece, values.shape, numbers)
         cells = window.cells
         racing, writers = self._unordered_stores(cells, index, program)
@@ -120,7 +120,7 @@ class OrderedAccesses:
         marks.by_atomic[index] = False
 
     def atomic(self, window: Window, offsets: Array, programs: Array, ordering: Ordering) -> int:
-        """Compare an atomic operation with plain accesses; the number of the event."""
+        """Compare an atomic operation with plain accesses; returns the number of the event."""
         cells, index = window.cells, window.at(offsets)
         marks = self.marks(cells)
         racing, writers = self._unordered_stores(cells, index, programs, with_atomics=False)
@@ -137,7 +137,7 @@ class OrderedAccesses:
     def _unordered_stores(
         self, cells: Cells, index: Array, program: Array, with_atomics: bool = True
     ) -> tuple[Array, Array]:
-        """Lanes whose cell others have stored to without order, and who of them did so last."""
+        """Lanes whose cell others have stored to without order, and the last of these programs."""
         marks, base = self.marks(cells), self.judge.base
         tags = marks.plain[index]
         writers = np.maximum(tags - base, 0)
@@ -154,7 +154,7 @@ class OrderedAccesses:
         return racing, writers
 
     def _compare_with_loads(self, window: Window, index: Array, program: Array) -> None:
-        """Find loads by others, earlier in this run, that are not certain to come first."""
+        """Find earlier loads by other programs that are not ordered before this store."""
         cells = window.cells
         earlier = self.judge.readings_of(cells)[-MOST_READINGS:]
         if not earlier or not len(index):
@@ -179,13 +179,13 @@ class OrderedAccesses:
     def _flat(
         self, window: Window, piece: Piece, shape: tuple[int, ...], numbers: Array
     ) -> tuple[Array, Array, Array]:
-        """(cell, program) of each active lane, and which lanes these are."""
+        """(cell, program) of each active lane, and the indices of these lanes."""
         chosen = np.broadcast_to(active_of(piece, shape), shape)
         index = window.at(np.broadcast_to(offsets_of(piece), shape)[chosen])
         return index, np.broadcast_to(numbers, shape)[chosen], chosen
 
     def _lanes(self, reading: Reading) -> Iterator[tuple[Array, Array, Array]]:
-        """(cell, program, epoch) of each lane of a load; each lane of all who share it."""
+        """(cell, program, epoch) of each lane of a load; shared lanes once for every program."""
         for (piece, _), numbers in zip(reading.pieces, reading.numbers, strict=True):
             offsets = offsets_of(piece)
             if reading.shared:
@@ -227,19 +227,19 @@ class OrderedAccesses:
 
 
 def offsets_of(piece: Piece) -> Array:
-    """The offsets of all lanes of a piece, those that are off included."""
+    """The offsets of all lanes of a piece, including masked-off ones."""
     return piece.offsets_ if isinstance(piece, Lanes) else piece.offsets()
 
 
 def active_of(piece: Piece, shape: tuple[int, ...]) -> Array:
-    """Which lanes of a piece are on."""
+    """Which lanes of a piece are active."""
     if isinstance(piece, Lanes):
         return piece.active
     return np.ones(shape, bool)
 
 
 def offset_in(window: Window, index: int) -> int:
-    """The offset of a cell in the argument through which it is seen."""
+    """The offset of a cell in the argument of this window."""
     if not window.direct:
         return index
     return index - (window.region.address - window.cells.low) // window.cells.item_bytes

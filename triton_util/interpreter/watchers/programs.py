@@ -1,7 +1,7 @@
-"""What each program of a launch points at, and what its mask lets through.
+"""What each program of a launch points at, and which lanes its mask enables.
 
-Only where somebody asks for it (`EngineOptions.programs`): to show a learner what the programs of
-a small input did. Kept by reference while the kernel runs, and looked at afterwards.
+It is recorded only on request (`EngineOptions.programs`), to show a learner what the programs of a
+small input did. Accesses are kept by reference while the kernel runs, and evaluated afterwards.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from triton_util.interpreter.regions import Region
     from triton_util.interpreter.state import Batch
 
-MOST_LANES = 1 << 22  # of all programs together; beyond it nothing is said
+MOST_LANES = 1 << 22  # of all programs together; above that there is no result
 MOST_RUNS = 9
-MOST_FIRST, MOST_LAST = 24, 4  # programs that get a row, from the front and from the back
+MOST_FIRST, MOST_LAST = 24, 4  # programs that get a row, from the start and from the end
 
 Operation = Literal["load", "store"]
-Runs = list[tuple[int, int]]  # first and last of neighbours
+Runs = list[tuple[int, int]]  # first and last element of each contiguous run
 
 
 @dataclass(frozen=True)
 class ProgramRow:
-    """One program: its offsets in the order of the lanes, and those that its mask lets through.
+    """One program: its offsets in the order of the lanes, and those that its mask enables.
 
-    prefix: the lanes that are on are the first ones.
+    prefix: whether the enabled lanes are the first ones.
     """
 
     number: int
@@ -49,9 +49,9 @@ class ProgramRow:
 class AccessMap:
     """One line's accesses to one argument, by program.
 
-    once: each program made one. firsts: where lane 0 of a program points, as start and steps along
-    the axes of the grid; None where it is no such line. steps: from lane to lane along the axes of
-    the block, None where they differ. twice: elements that several programs touch.
+    once: each program made exactly one. firsts: where lane 0 of a program points, as start and
+    steps along the axes of the grid; None if it is not linear. steps: from lane to lane along the
+    axes of the block, None if they differ. twice: elements that several programs touch.
     """
 
     operation: Operation
@@ -73,13 +73,13 @@ class _Access:
     region: Region
     line: int
     programs: Array  # launch numbers of those that control flow has left active
-    places: Array  # theirs in the batch
+    places: Array  # their indices in the batch
     terms: tuple[Array, ...]
     factors: tuple[Array, ...]
     block: tuple[int, ...]
 
     def lanes(self) -> tuple[Array, Array]:
-        """(programs, *block): the offsets, and which of them are on."""
+        """(programs, *block): the offsets, and which of them are enabled."""
         shape = (len(self.places), *self.block)
         terms = [_of(term, self.places) for term in self.terms]
         on: Any = np.True_
@@ -90,7 +90,7 @@ class _Access:
 
 @dataclass
 class _Program:
-    """The lanes of one program, flat; `first` holds those of its first access as a block."""
+    """The lanes of one program, flat; `first` has those of its first access as a block."""
 
     first: Array
     offsets: list[Array]
@@ -98,7 +98,7 @@ class _Program:
 
 
 class Programs:
-    """Keeps the accesses of the last launch."""
+    """Records the accesses of the last launch."""
 
     def __init__(self, line: Callable[[], int]) -> None:
         self._line = line
@@ -107,12 +107,12 @@ class Programs:
         self._grid = (1, 1, 1)
 
     def launch_started(self, batch: Batch, _reporter: Any) -> None:
-        """A launch begins; what is known of the one before is forgotten."""
+        """Begin a launch; forget the one before."""
         self._accesses, self._mark, self._grid = [], 0, batch.grid
         batch.pointing = self
 
     def batch_started(self) -> None:
-        """What comes from here on may be undone."""
+        """Begin a batch, which may be undone."""
         self._mark = len(self._accesses)
 
     def batch_undone(self) -> None:
@@ -122,7 +122,7 @@ class Programs:
     def add(
         self, operation: Operation, pointer: Pointer, factors: tuple[Array, ...], batch: Batch
     ) -> None:
-        """Keep one access, which is not yet known to be a legal one."""
+        """Record one access, which may still turn out to be illegal."""
         assert pointer.region is not None
         places = np.arange(len(batch.linear))
         if batch.active is not None:
@@ -140,13 +140,13 @@ class Programs:
         self._accesses.append(made)
 
     def __getattr__(self, event: str) -> Callable[..., None]:
-        """The engine's other events say nothing about pointers."""
+        """Ignore the engine's other events."""
         if event.startswith("_"):
             raise AttributeError(event)
         return lambda *_: None
 
     def stored_to(self, storage: int) -> AccessMap | None:
-        """The stores to the memory that begins at this address; None where there are none."""
+        """The stores to the memory that begins at this address; None if there are none."""
         stores = self._stores_to(storage)
         return self._told(stores) if stores else None
 
@@ -158,8 +158,8 @@ class Programs:
         ]
 
     def stored_again(self, out: torch.Tensor) -> Array:
-        """True for the elements of a dense view that a program stored by a line by which it had
-        stored before, as in the second round of a loop.
+        """True for the elements of a dense view that a program stored from a line that had stored
+        before in the same program, as in the second round of a loop.
         """
         again = np.zeros(out.numel(), bool)
         rounds: Counter[tuple[int, int]] = Counter()  # by line and program
@@ -175,7 +175,7 @@ class Programs:
         return again.reshape(tuple(out.shape))
 
     def loaded_beside(self, storage: int) -> list[AccessMap]:
-        """The loads from other memory than that which begins at this address, by argument."""
+        """The loads from all memory except that which begins at this address, by argument."""
         by_argument: dict[str, list[_Access]] = {}
         for made in self._accesses:
             if made.operation == "load" and made.region.storage != storage:
@@ -184,9 +184,9 @@ class Programs:
         return [pointed for pointed in told if pointed is not None]
 
     def stopped(self) -> AccessMap | None:
-        """The access that stopped the launch, with the other programs' accesses by the same line.
+        """The access that stopped the launch, with the other programs' accesses from the same line.
 
-        If the line is in a loop, each program's latest one counts.
+        If the line is in a loop, each program's latest access counts.
         """
         if not self._accesses:
             return None
@@ -226,7 +226,7 @@ class Programs:
         )
 
     def _line_of(self, firsts: dict[int, int]) -> tuple[int, int, int, int] | None:
-        """Start and steps of `start + steps · program id`, if that is what the programs have."""
+        """Start and steps of `start + steps · program id`, if the programs fit this formula."""
         nx, ny, _ = self._grid
         start = firsts.get(0)
         if start is None:
@@ -268,7 +268,7 @@ def _row(number: int, program: _Program) -> ProgramRow:
 
 
 def _runs(offsets: Array) -> Runs:
-    """Runs of neighbours, in the order of the lanes: the first few of them."""
+    """The first few contiguous runs, in the order of the lanes."""
     if not offsets.size:
         return []
     breaks = np.flatnonzero(np.diff(offsets) != 1)[: MOST_RUNS - 1]
@@ -281,7 +281,7 @@ def _runs(offsets: Array) -> Runs:
 
 
 def _steps(blocks: list[Array]) -> tuple[int | None, ...]:
-    """From lane to lane along each axis; 0 where there is one lane only."""
+    """Steps from lane to lane along each axis; 0 for an axis with one lane."""
     found: list[int | None] = []
     for axis in range(blocks[0].ndim):
         seen = {
@@ -295,7 +295,7 @@ def _steps(blocks: list[Array]) -> tuple[int | None, ...]:
 
 
 def _twice(programs: Iterable[_Program]) -> Runs:
-    """Offsets that the masks of several programs let through."""
+    """Offsets that the masks of several programs enable."""
     own = [
         np.unique(np.concatenate([o[a] for o, a in zip(p.offsets, p.on, strict=True)]))
         for p in programs

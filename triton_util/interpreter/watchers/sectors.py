@@ -1,10 +1,10 @@
 """How many 32-byte sectors the lanes of an access touch, warp by warp.
 
-A GPU moves memory in sectors of 32 bytes.  A request of a warp is 32 lanes that follow each other
-along the axis with the smallest step, which is how Triton lays out a load.  The fewest sectors
-that could carry the same bytes is bytes / 32, rounded up; the ratio of the two says how well it
+A GPU moves memory in sectors of 32 bytes.  A request of a warp is 32 consecutive lanes along the
+axis with the smallest step, which is how Triton lays out a load.  The fewest sectors that could
+carry the same bytes is bytes / 32, rounded up; the ratio of the two says how well the access
 coalesces.
-Storages are taken to begin on a sector, as those of torch do.
+Storages are assumed to begin at a sector, as those of torch do.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _tile_sectors(piece: Tile, item: int, shift: int) -> tuple[int, int]:
     heads, times = piece.starts.reshape(-1), 1
     for size, stride in [(length // lanes, lanes * step), *axes[1:]]:
         if stride * item % SECTOR_BYTES == 0:
-            times *= size  # the same place within a sector, so the same count
+            times *= size  # at the same place within a sector, so the count is the same
         else:
             heads = (heads[:, None] + np.arange(size) * stride).reshape(-1)
     requests = int(heads.size) * times

@@ -1,8 +1,8 @@
-"""Who stored and who read each element: completeness, races and uninitialised reads.
+"""Which program stored and which read each element: completeness, races, uninitialised reads.
 
 Stores are judged at once: two programs of a launch that store different values to one element race.
-Loads are written down, and looked at only if their memory is also stored to in the same launch: an
-element that one program stores and another one reads is a race, in whatever order they ran here.
+Loads are recorded, and examined only if their memory is also stored to in the same launch: an
+element that one program stores and another reads is a race, in whatever order they ran here.
 
 Atomic operations order programs.  From the first one of a launch on, `ordered` judges each access
 by what the programs have learnt of one another.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from triton_util.interpreter.state import Batch
 
 MANY = np.int32(-1)
-# Offsets of ragged loads are written down one by one; beyond this they are folded away.
+# Offsets of ragged loads are recorded one by one; above this size they are merged.
 MOST_LOGGED_BYTES = 64 << 20
 MOST_UNSETTLED = 64
 
@@ -56,7 +56,7 @@ class Shadow:
         self._order_mark: Any = None
         self._log_bytes = 0
         self._readers: dict[int, tuple[Cells, Array]] = {}
-        # Tags of stores in which no two programs can meet, not yet written: most never need be.
+        # Postponed tags of stores in which no two programs can collide: most are never needed.
         self._unsettled: list[tuple[Window, Piece, Array, int]] = []
         self._batch_number = 0
         self._replaced: list[tuple[Window, Piece, Array]] = []  # tags before the running batch
@@ -64,7 +64,7 @@ class Shadow:
     # -- launches --------------------------------------------------------------------------------
 
     def launch_started(self, batch: Batch, reporter: Reporter) -> None:
-        """A launch begins: its programs get the next tags."""
+        """Begin a launch, whose programs get the next tags."""
         programs = batch.grid[0] * batch.grid[1] * batch.grid[2]
         if self._next_tag + programs + 2 > np.iinfo(np.int32).max:
             self.settle()
@@ -83,13 +83,13 @@ class Shadow:
             cells.launch_range = None
 
     def launch_ended(self) -> None:
-        """Compare what was read with who stored it."""
+        """Compare the loads of the launch with its stores."""
         if self.ordered is None:
             self._judge_loads()
         self._forget_readings()
 
     def _judge_loads(self) -> None:
-        """Compare all loads so far with all stores so far: no program waits for another one."""
+        """Compare all loads so far with all stores so far, since programs have not waited yet."""
         self._fold_readings()
         for cells, readers in self._readers.values():
             if cells.stored_in_launch:
@@ -98,7 +98,7 @@ class Shadow:
         self._readers.clear()
 
     def batch_started(self) -> None:
-        """A batch begins; if it is undone, its readings and atomics are too."""
+        """Begin a batch; if it is undone, its loads and atomics are too."""
         self._log_mark = len(self._log)
         self._batch_number += 1
         self._replaced.clear()
@@ -106,7 +106,7 @@ class Shadow:
         self._order_mark = self.ordered.order.mark() if undoable and self.ordered else None
 
     def batch_undone(self) -> None:
-        """What the batch stored was taken back: forget what it read, and its atomics."""
+        """Forget the loads and atomics of the batch, because its stores were undone."""
         del self._log[self._log_mark :]
         self._unsettled = [entry for entry in self._unsettled if entry[3] != self._batch_number]
         for window, piece, tags in reversed(self._replaced):
@@ -122,7 +122,7 @@ class Shadow:
         return [reading for reading in self._log if reading.window.cells is cells]
 
     def settle(self, cells: Cells | None = None) -> None:
-        """Write the tags that were put off, for these cells or for all."""
+        """Write the postponed tags, for these cells or for all."""
         left = []
         for entry in self._unsettled:
             window, piece, tags, batch = entry
@@ -135,7 +135,7 @@ class Shadow:
         self._unsettled = left
 
     def _write(self, window: Window, piece: Piece, tags: Array) -> None:
-        """Set tags of the running batch, so that they can be taken back with it."""
+        """Set tags of the running batch, so that they can be undone with it."""
         if self.batch.undo is not None:
             self._replaced.append((window, piece, window.read(piece)))
         window.write(piece, tags)
@@ -143,7 +143,7 @@ class Shadow:
     # -- accesses --------------------------------------------------------------------------------
 
     def loaded(self, region: Region, plan: Plan, pointer: Any) -> None:
-        """Write a load down; look at once whether it reads what nobody has written."""
+        """Record a load; check at once whether it reads memory that was never written."""
         if not plan.pieces:
             return
         window = self.cells.window(region)
@@ -181,7 +181,7 @@ class Shadow:
                 self._report_write(window, piece, changed, before, tags)
 
     def stored(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
-        """Set the tags; programs that hit one element in the same step show up here."""
+        """Set the tags; programs that write one element in the same step are detected here."""
         window = self.cells.window(region)
         for piece, values in parts:
             tags = self._tags_of(piece, values.shape)
@@ -212,7 +212,7 @@ class Shadow:
     def atomic(
         self, region: Region, offsets: Array, programs: Array, pointer: Any, ordering: Ordering
     ) -> Callable[[], None]:
-        """Note an atomic operation; what is returned is called when its answer is looked at."""
+        """Note an atomic operation; returns a function to call when its result is used."""
         if self.ordered is None:
             self._judge_loads()
             self.ordered = OrderedAccesses(self, self.programs)
@@ -240,7 +240,7 @@ class Shadow:
         return linear.reshape((-1,) + (1,) * (len(shape) - 1))
 
     def _reading(self, window: Window, plan: Plan) -> Reading:
-        """A load with its readers: MANY where all programs share the lanes."""
+        """A load with its readers: MANY if all programs share the lanes."""
         shared = plan.shape[0] != self.batch.programs
         if shared:
             active = self.batch.active
@@ -255,7 +255,7 @@ class Shadow:
         return Reading(window, pieces, self.reporter.lines.current(), numbers, shared, clock)
 
     def _fold_readings(self) -> None:
-        """Turn the written-down loads into one reader per element, or MANY."""
+        """Merge the recorded loads into one reader per element, or MANY."""
         for reading in self._log:
             cells = reading.window.cells
             key = id(cells)
@@ -300,7 +300,7 @@ class Shadow:
         )
 
     def _reading_of(self, cells: Cells, index: int) -> Reading | None:
-        """The first load that read the element as another program than the one that stored it."""
+        """The first load that read the element in another program than the one that stored it."""
         for reading in self._log:
             if reading.window.cells is not cells:
                 continue
@@ -360,7 +360,7 @@ class Shadow:
     # -- for the judge ---------------------------------------------------------------------------
 
     def never_stored(self, out: torch.Tensor) -> Array:
-        """True for the elements of the view that no kernel stored, or not all bytes of."""
+        """True for the elements of the view that no kernel stored completely."""
         if out.numel() == 0:
             return np.ones(tuple(out.shape), bool)
         self.settle()
@@ -370,7 +370,7 @@ class Shadow:
         return missing
 
     def forget_stores(self, view: torch.Tensor) -> None:
-        """Something else than a kernel has written over the view: nothing in it is stored now."""
+        """Mark the view as not stored, because something other than a kernel wrote to it."""
         low = view.data_ptr()
         spans = zip(view.shape, view.stride(), strict=True)
         high = low + (1 + sum((size - 1) * stride for size, stride in spans)) * view.element_size()
@@ -380,7 +380,7 @@ class Shadow:
                 self.cells.forget(addresses)
 
     def _addresses(self, view: torch.Tensor) -> Iterator[Array]:
-        """The address of each element, and of each part of it that can be stored by itself."""
+        """The address of each element, and of each part of it that can be stored separately."""
         places = np.zeros((1,) * view.dim(), np.int64)
         for axis, (size, stride) in enumerate(zip(view.shape, view.stride(), strict=True)):
             shape = [1] * view.dim()
@@ -393,6 +393,6 @@ class Shadow:
 
     @contextlib.contextmanager
     def fresh_memory(self) -> Iterator[None]:
-        """Watch which tensors torch hands out uninitialised."""
+        """Watch which tensors torch makes uninitialised."""
         with self.fresh:
             yield

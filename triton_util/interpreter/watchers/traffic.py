@@ -1,4 +1,4 @@
-"""Traffic: what a launch moves, how often it moves it again, and how well."""
+"""Traffic: the bytes that a launch moves, how often it moves them again, and how efficiently."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class ArgumentTraffic:
-    """What the programs of one launch moved to and from one argument; everything in bytes.
+    """The traffic between the programs of one launch and one argument, in bytes.
 
     loaded, stored, atomic: of active lanes, over all programs.
-    distinct_loaded, distinct_stored: of different elements.
+    distinct_loaded, distinct_stored: of distinct elements.
     lanes, active_lanes: of all accesses.  sectors, requests: of 32 bytes, and of a warp.
     """
 
@@ -40,24 +40,24 @@ class ArgumentTraffic:
 
     @property
     def reread(self) -> float:
-        """How often each element is loaded, on average; 0 where nothing is."""
+        """How often each element is loaded, on average; 0 without loads."""
         return self.loaded / self.distinct_loaded if self.distinct_loaded else 0.0
 
     @property
     def masked_ratio(self) -> float:
-        """Share of lanes that are masked off, 0 to 1."""
+        """Fraction of lanes that are masked off, 0 to 1."""
         return 1 - self.active_lanes / self.lanes if self.lanes else 0.0
 
     @property
     def coalescing(self) -> float:
-        """Fewest possible sectors over sectors touched; 1 is perfect."""
+        """Fewest possible sectors divided by sectors touched; 1 is perfect."""
         fewest = -(-(self.loaded + self.stored) // SECTOR_BYTES)
         return fewest / self.sectors if self.sectors else 1.0
 
 
 @dataclass
 class Traffic:
-    """What one launch moved and computed.
+    """The traffic and the arithmetic of one launch.
 
     flops: operations by kind: arithmetic, special (exp and the like), reduction, dot.
     """
@@ -68,7 +68,7 @@ class Traffic:
 
     @property
     def bytes(self) -> int:
-        """Bytes loaded and stored by all programs, caches not considered."""
+        """Bytes loaded and stored by all programs, ignoring caches."""
         return sum(a.loaded + a.stored + a.atomic for a in self.arguments.values())
 
     @property
@@ -91,7 +91,7 @@ class Traffic:
         return l2.simulate(self.block_loads, capacity_bytes, concurrency)
 
     def distinct_blocks(self, programs: int) -> int:
-        """How many different blocks the first programs load."""
+        """How many distinct blocks the first programs load."""
         return l2.distinct_blocks(self.block_loads, programs)
 
     def first_blocks(self) -> dict[str, Array]:
@@ -144,7 +144,7 @@ class TrafficWatcher:
         self._saved: Any = None
 
     def launch_ended(self) -> None:
-        """Count the elements that were touched at all."""
+        """Count the distinct elements that were touched."""
         for (kind, name), coverage in self._touched.items():
             size = coverage.elements() * self._item_bytes[name]
             setattr(self.traffic.arguments[name], f"distinct_{kind}", size)
@@ -156,7 +156,7 @@ class TrafficWatcher:
         self._saved = (rows, len(self.traffic.block_loads), touched)
 
     def batch_undone(self) -> None:
-        """Go back to the counts from before the batch."""
+        """Restore the counts from before the batch."""
         rows, loads, self._touched = self._saved
         self.traffic.arguments = rows
         del self.traffic.block_loads[loads:]
@@ -174,7 +174,7 @@ class TrafficWatcher:
             self._note_blocks(region, piece, plan)
 
     def storing(self, region: Region, plan: Plan, parts: Any) -> None:
-        """Nothing is counted before a store."""
+        """Do nothing: a store is counted after it happened."""
 
     def stored(self, region: Region, plan: Plan, parts: Any) -> None:
         """Count a store."""
@@ -187,7 +187,7 @@ class TrafficWatcher:
     def atomic(
         self, region: Region, offsets: Array, programs: Array, pointer: Any, _ordering: Any
     ) -> None:
-        """Count an atomic operation; it reads and writes."""
+        """Count an atomic operation, which reads and writes."""
         row = self._row(region)
         row.atomic += 2 * offsets.size * region.item_bytes
         row.active_lanes += offsets.size

@@ -1,12 +1,12 @@
-"""Lanes of one program: what one of them stores, another reads without a barrier in between.
+"""Races between lanes of one program: one stores, another reads without a barrier in between.
 
-A block lies spread over the threads of a program. A thread sees what it has stored itself; what
-another thread has stored it sees for certain only behind a barrier. `tl.debug_barrier` is one, and
-so is, as compiled, whatever sends values from thread to thread through shared memory: reductions,
-scans, products, gathers, and atomics that acquire or release. These count as barriers here.
+A block is distributed over the threads of a program. A thread sees its own stores; it is certain to
+see another thread's stores only after a barrier. `tl.debug_barrier` is one. In compiled code, so is
+everything that sends values between threads through shared memory: reductions, scans, products,
+gathers, and atomics that acquire or release. These count as barriers here.
 
-The same lane of two blocks of one shape is taken to be the same thread, and a program of one warp
-to run in step. Both are kind to the kernel.
+Lanes with the same index in two blocks of one shape are assumed to be the same thread, and a
+program of one warp is assumed to run in step. Both assumptions favour the kernel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from triton_util.interpreter.regions import Region
     from triton_util.interpreter.state import Batch
 
-# Stores and loads since the last barrier that are remembered; older ones are forgotten.
+# The number of stores and loads since the last barrier that are remembered.
 MOST_REMEMBERED = 64
 
 
@@ -50,30 +50,30 @@ class WithinPrograms:
     # -- the engine's events ---------------------------------------------------------------------
 
     def launch_started(self, batch: Batch, reporter: Reporter) -> None:
-        """A launch begins."""
+        """Begin a launch."""
         self.batch, self.reporter = batch, reporter
         self.one_warp = self._run.given_options.get("num_warps") == 1
         self.barrier()
 
     def launch_ended(self) -> None:
-        """Between launches everything is ordered."""
+        """Forget all accesses, because launches are ordered."""
         self.barrier()
 
     def batch_started(self) -> None:
-        """Other programs begin."""
+        """Begin a batch of other programs."""
         self.barrier()
 
     def batch_undone(self) -> None:
-        """What the batch did was taken back."""
+        """Forget the accesses of the batch."""
         self.barrier()
 
     def barrier(self) -> None:
-        """What the lanes have stored so far is seen by all of them."""
+        """Forget all accesses: every lane now sees what the others stored."""
         self._stores.clear()
         self._loads.clear()
 
     def atomic(self, region: Any, offsets: Any, programs: Any, pointer: Any, ordering: Any) -> None:
-        """An atomic that acquires or releases is compiled with a barrier of the program."""
+        """Count an atomic that acquires or releases as a barrier, since it is compiled with one."""
         if ordering.acquires or ordering.releases:
             self.barrier()
 
@@ -88,7 +88,7 @@ class WithinPrograms:
         self._loads.append(_LaneAccess(region, plan, place))
 
     def storing(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
-        """Note what memory holds where lanes of one program are going to meet."""
+        """Record the content of memory where lanes of one program are about to collide."""
         self._repeats = [
             (region, piece, piece.read(region.flat).copy())
             for piece, values in parts
@@ -108,7 +108,7 @@ class WithinPrograms:
     # -- judgement -------------------------------------------------------------------------------
 
     def _was_loaded(self, region: Region, piece: Piece, plan: Plan) -> bool:
-        """Whether a load since the last barrier had these very lanes: a load to update."""
+        """Whether a load since the last barrier had exactly these lanes, as in an update."""
         return any(
             load.region.storage == region.storage
             and load.plan.shape[1:] == plan.shape[1:]
@@ -138,7 +138,7 @@ class WithinPrograms:
         )
 
     def _compare(self, store: _LaneAccess, region: Region, plan: Plan) -> None:
-        """Find elements that one lane has stored and another one of the program loads."""
+        """Find elements that one lane has stored and another lane of the program loads."""
         if store.region.item_bytes != region.item_bytes:
             return
         shift = (store.region.address - region.address) // region.item_bytes
@@ -197,7 +197,7 @@ def _active(piece: Piece, shape: tuple[int, ...]) -> Array:
 
 
 def _programs(piece: Piece, shape: tuple[int, ...], programs: int) -> Array:
-    """The place in the batch of each program of a piece."""
+    """The index in the batch of each program of a piece."""
     numbers = np.arange(programs)
     if not isinstance(piece.where, type(Ellipsis)):
         numbers = numbers[piece.where[0]]
@@ -214,7 +214,7 @@ def _same_lanes(piece: Piece, other: Piece) -> bool:
 
 
 def _varies(values: Array) -> bool:
-    """Whether the lanes were computed one by one: a constant is stored for all of them alike."""
+    """Whether the lanes have individual values; a constant is the same in all of them."""
     return any(
         size > 1 and stride
         for size, stride in zip(values.shape[1:], values.strides[1:], strict=True)

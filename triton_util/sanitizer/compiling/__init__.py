@@ -1,1 +1,1 @@
-"""Compiling what a checked program launches, in a process beside it."""
+"""Compile the launches of a checked program, in a separate process."""

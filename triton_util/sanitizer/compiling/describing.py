@@ -1,4 +1,4 @@
-"""A kernel as plain data, from which the compiling process makes it again without the program.
+"""A kernel as plain data, from which the compiling process rebuilds it without the program.
 
 A kernel needs the functions, constants and modules that its text names. The program itself is not
 run a second time.
@@ -21,7 +21,7 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 class Opaque(Exception):  # noqa: N818
-    """Something that a kernel names and that cannot be made again elsewhere; says what."""
+    """A kernel names something that cannot be rebuilt elsewhere; the message says what."""
 
 
 class Description:
@@ -59,7 +59,7 @@ class Description:
         return number
 
     def value(self, value: Any, name: str = "") -> Any:
-        """A value that a kernel names, or gets as a constant."""
+        """Describe a value that a kernel names, or gets as a constant."""
         if isinstance(value, stock.InterpretedFunction):
             return {"function": self._function(value)}
         if isinstance(value, tl.constexpr):
@@ -73,7 +73,7 @@ class Description:
         if isinstance(value, (tuple, list)):
             return {"tuple": [self.value(part, name) for part in value]}
         if isinstance(value, (torch.Tensor, dict, set)):
-            return {"plain": None}  # the compiler refuses the name, whatever it holds
+            return {"plain": None}  # the compiler rejects the name, whatever its value
         if inspect.ismodule(value):
             return {"module": value.__name__}
         module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
@@ -94,7 +94,7 @@ def _closure(function: Any) -> dict[str, Any]:
 
 
 def _names(tree: ast.Module) -> set[str]:
-    """The names that a function finds outside itself, without those of its decorators."""
+    """The global names that a function uses, without those of its decorators."""
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
@@ -117,14 +117,14 @@ def _quoted_annotations(tree: ast.Module) -> set[str]:
 
 
 def _options(interpreted: Any) -> dict[str, Any]:
-    """What `triton.jit` was told about the kernel."""
+    """The options that `triton.jit` got for the kernel."""
     known = ("do_not_specialize", "do_not_specialize_on_alignment", "noinline")
     given = {name: interpreted.kwargs.get(name) for name in known}
     return {name: value for name, value in given.items() if value}
 
 
 def argument(value: Any, description: Description) -> dict[str, Any]:
-    """An argument of a launch, as far as the compiler looks at it."""
+    """An argument of a launch, reduced to what the compiler uses."""
     from triton.tools.tensor_descriptor import TensorDescriptor
 
     from triton_util.interpreter.arguments import Constant, Typed
@@ -153,7 +153,7 @@ def argument(value: Any, description: Description) -> dict[str, Any]:
 def launch(
     interpreted: Any, bound: dict[str, Any], options: dict[str, Any], target: int
 ) -> dict[str, Any]:
-    """Everything that compiling this launch for a target needs; raises Opaque."""
+    """Everything needed to compile this launch for a target; raises Opaque."""
     description = Description(interpreted)
     arguments = {name: argument(value, description) for name, value in bound.items()}
     return {

@@ -1,4 +1,4 @@
-"""The kernels of a description, made again from their text in a process that compiles."""
+"""The kernels of a description, rebuilt from their text in a process that compiles."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from triton_util.explain.launches import SeenLaunch
 
 
 class Address:
-    """Stands for a tensor: all that Triton specialises a kernel on, its dtype and alignment."""
+    """Replaces a tensor: Triton specialises a kernel only on its dtype and alignment."""
 
     def __init__(self, dtype: str, aligned: bool) -> None:
         self.dtype = getattr(torch, dtype)
         self._address = 0 if aligned else 8
 
     def data_ptr(self) -> int:
-        """A number that is aligned as the tensor was."""
+        """A number with the tensor's alignment."""
         return self._address
 
 
@@ -65,7 +65,7 @@ class Kernels:
         scope[entry["name"]] = self.made[number]
 
     def value(self, value: dict[str, Any]) -> Any:
-        """What a name or a constant of the description stands for."""
+        """The value of a name or a constant of the description."""
         [kind] = [name for name in value if name != "torch"]
         given = value[kind]
         if kind == "function":
@@ -88,7 +88,7 @@ class Kernels:
         return given
 
     def argument(self, value: dict[str, Any]) -> Any:
-        """An argument of the launch, as far as the compiler looks at it."""
+        """An argument of the launch, reduced to what the compiler uses."""
         if "pointer" in value:
             return Address(value["pointer"], value["aligned"])
         if "descriptor" in value:
@@ -119,7 +119,7 @@ class Kernels:
 
 
 def _jit(function: Any, lines: list[str], line: int, options: dict[str, Any]) -> JITFunction[Any]:
-    """`triton.jit` of a function whose text is known: its file may have changed, or be none."""
+    """`triton.jit` for a function with known text; its file may have changed or not exist."""
     block = inspect.getblock([f"{text}\n" for text in lines])
     original = inspect.getsourcelines
     inspect.getsourcelines = lambda _: (block, line)  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""What the compiler refuses, as a finding: the line of the program, and what to do."""
+"""The compiler's refusal of a kernel as a finding: the line of the program, and what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from triton_util.interpreter.messages.translation import translate
 from triton_util.sanitizer.compiling.rebuilding import Kernels
 
 CODE = "does-not-compile"
-# What these mean in a kernel that runs as Python, with what to do.
+# What these errors mean for a kernel that runs as Python, and what to do.
 _WORDS = (
     (
         r"'int' object has no attribute",
@@ -58,7 +58,7 @@ def described(error: BaseException, kernels: Kernels) -> dict[str, Any]:
 
 
 def too_much_shared(shared: int, target: int, kernels: Kernels) -> dict[str, Any] | None:
-    """The answer for a kernel that compiles and that no program of which can start."""
+    """The answer for a kernel that compiles but needs too much shared memory to start."""
     known = ARCHITECTURES.get(target)
     if known is None or shared <= known.shared_per_program:
         return None

@@ -1,7 +1,7 @@
-"""Launches that are to be compiled for a GPU: requests to the compiling process, and its answers.
+"""Launches to compile for a GPU: requests to the compiling process, and its answers.
 
-A request is a file of the record, so it works from every process and thread; `worker` compiles
-while the program goes on. The same launch is asked for once, and answers are kept from run to run.
+A request is a file in the record, so it works from every process and thread; `worker` compiles
+while the program continues. Each launch is requested once, and answers are cached between runs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from triton_util.sanitizer.compiling import describing
 from triton_util.sanitizer.gpu.described import COMPILING_VARIABLE, target
 from triton_util.sanitizer.record import current
 
-SECONDS = 120.0  # that a program waits for an answer that it asks for
+SECONDS = 120.0  # the longest that a program waits for an answer
 _keys: dict[Any, str] = {}
 
 
 def request(
     interpreted: Any, bound: dict[str, Any], options: dict[str, Any], tuned: bool = False
 ) -> str:
-    """Ask for a launch to be compiled; the key of the answer, or "" where nothing compiles.
+    """Request that a launch be compiled; returns the key of the answer, or "" if nothing compiles.
 
     tuned: a tuner chose its configuration, and skips those that need more than a GPU has.
     """
@@ -38,7 +38,7 @@ def request(
 
 
 def _kind(item: tuple[str, Any]) -> Any:
-    """What the front end distinguishes of an argument; its alignment is left out."""
+    """What the front end distinguishes about an argument, except its alignment."""
     from triton_util.interpreter.arguments import Constant, Typed
 
     name, value = item
@@ -73,7 +73,7 @@ def _written(interpreted: Any, bound: dict[str, Any], options: dict[str, Any]) -
 
 
 def answer(key: str, seconds: float = SECONDS) -> dict[str, Any] | None:
-    """What the compiler made of a launch; None where that is not known in time."""
+    """The compiler's answer for a launch; None if it does not arrive in time."""
     path = current.folder / f"{key}.answer"
     end = time.monotonic() + seconds
     while key and time.monotonic() < end:
@@ -87,7 +87,7 @@ def answer(key: str, seconds: float = SECONDS) -> dict[str, Any] | None:
 
 
 class CompiledLaunch:
-    """What a launch and `kernel.warmup` return: the compiled kernel, as far as it is asked for."""
+    """What a launch and `kernel.warmup` return: the compiled kernel, loaded only when used."""
 
     def __init__(self, interpreted: Any, options: dict[str, Any], key: str | None) -> None:
         self._interpreted = interpreted
@@ -97,7 +97,7 @@ class CompiledLaunch:
         self.name = interpreted.fn.__name__
 
     def __getitem__(self, grid: Any) -> Any:
-        """Launch it, as a compiled kernel is launched: all arguments by position."""
+        """Launch it like a compiled kernel: all arguments by position."""
 
         def launch(*arguments: Any, stream: Any = None) -> Any:
             return self._interpreted.run(*arguments, grid=grid, warmup=False, **self._options)
@@ -105,20 +105,20 @@ class CompiledLaunch:
         return launch
 
     def _init_handles(self) -> None:
-        """A driver would load the kernel here."""
+        """Do nothing; a driver would load the kernel here."""
 
     def result(self) -> CompiledLaunch:
-        """The kernel itself: it is compiled when something of it is asked for."""
+        """The kernel itself: it is compiled when one of its attributes is read."""
         return self
 
     @property
     def asm(self) -> dict[str, str]:
-        """The texts that the compiler made of the kernel."""
+        """The texts that the compiler made from the kernel."""
         return dict(self._made()["asm"])
 
     @property
     def metadata(self) -> Any:
-        """What the compiler says about the kernel."""
+        """The compiler's metadata of the kernel."""
         from types import SimpleNamespace
 
         return SimpleNamespace(**{**self._made()["metadata"], "name": self.name})
@@ -130,12 +130,12 @@ class CompiledLaunch:
 
     @property
     def n_spills(self) -> int:
-        """Registers that did not fit, in 4-byte words."""
+        """Spilled registers, in 4-byte words."""
         return int(self._made()["spills"])
 
     @property
     def n_max_threads(self) -> int:
-        """Threads that one program may have."""
+        """The most threads that one program may have."""
         return 1024
 
     def _made(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The process that compiles what a checked program launches, while the program runs.
+"""The process that compiles the launches of a checked program, while the program runs.
 
     python -m triton_util.sanitizer.compiling.worker FOLDER
 
 It answers each `KEY.request` of the record with `KEY.answer`, and ends when there is a file `done`
-and nothing is left to do. Whatever does not compile is in the answer, with its line.
+and no request is left. If a launch does not compile, the answer contains the reason and its line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PAUSE = 0.05
-MOST_KEPT = 2000  # answers from earlier runs
+MOST_KEPT = 2000  # cached answers from earlier runs
 
 
 def main(folder: Path) -> None:
@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
         if done and not waiting:
             return
         if os.getppid() == 1:
-            return  # whoever asked is gone
+            return  # the program that asked has ended
         if not waiting:
             time.sleep(PAUSE)
 
@@ -59,7 +59,7 @@ def _write(path: Path, made: dict[str, Any]) -> None:
 
 
 def _kept(text: str) -> Path:
-    """Where the answer to this request is kept from run to run."""
+    """The path of the cached answer to this request."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     judge = "".join(p.read_text() for p in sorted(Path(__file__).parent.glob("*.py")))
     key = hashlib.sha256((judge + text).encode()).hexdigest()
@@ -76,11 +76,11 @@ def _keep(path: Path, made: dict[str, Any]) -> None:
             old.unlink(missing_ok=True)
         _write(path, made)
     except OSError:
-        return  # a home that cannot be written to: it is compiled again the next time
+        return  # the home folder is not writable, so the next run compiles it again
 
 
 def _compiled(description: dict[str, Any]) -> dict[str, Any]:
-    """The texts and figures of a launch; `refused` where the compiler refuses it."""
+    """The texts and figures of a launch; `refused` if the compiler rejects it."""
     from triton_util.explain import assembler, lowering
     from triton_util.sanitizer.compiling import refusals
     from triton_util.sanitizer.compiling.rebuilding import Kernels

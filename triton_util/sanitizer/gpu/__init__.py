@@ -1,1 +1,1 @@
-"""The GPU that a checked program finds: the CPU, which answers in its place."""
+"""The GPU that a checked program sees: the CPU answers in its place."""

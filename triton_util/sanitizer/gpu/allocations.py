@@ -1,4 +1,4 @@
-"""Allocations whose address a program has asked for: its tables of pointers lead there."""
+"""Allocations whose address a program has read, because its tables of pointers use them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _asked = torch.Tensor.data_ptr
 _STORAGE: Any = torch.UntypedStorage
 _known: dict[int, tuple[Any, torch.dtype]] = {}  # of storages, by address
 _lock = threading.Lock()
-MOST = 10_000  # entries, after which those are dropped whose memory is gone
+MOST = 10_000  # entries; above that, those whose memory was freed are dropped
 
 
 def install() -> None:
-    """From now on remember each allocation whose address the program asks for."""
+    """From now on remember each allocation whose address the program reads."""
     tensor: Any = torch.Tensor
     tensor.data_ptr = _data_ptr
 
@@ -44,7 +44,7 @@ def _forget_the_dead() -> None:
 
 
 def tensors() -> list[torch.Tensor]:
-    """Each allocation that is still there, as a vector of the elements that it was asked as."""
+    """Each allocation that still exists, as a vector with the dtype of the program's request."""
     found = []
     with _lock, _disable_current_modes():
         _forget_the_dead()

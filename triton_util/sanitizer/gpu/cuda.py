@@ -1,7 +1,7 @@
-"""`torch.cuda` where there is none: the CPU answers as one described GPU.
+"""`torch.cuda` on a machine without CUDA: the CPU answers as one described GPU.
 
-Tensors that a program puts on "cuda" are made on the CPU, and every tensor says that it is on
-cuda:0, so that programs that ask take the path of their kernels. One line says so.
+Tensors that a program puts on "cuda" are made on the CPU, and every tensor reports the device
+cuda:0, so that programs that test the device use their kernels. One line says so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _installed: list[bool] = []
 
 
 def install() -> None:
-    """Answer `torch.cuda` and device="cuda" in this process; once, and where there is no GPU."""
+    """Answer `torch.cuda` and device="cuda" in this process; once, and only without a GPU."""
     if _installed or (torch.version.cuda is not None and torch.cuda.is_available()):
         return
     _installed.append(True)
@@ -70,7 +70,7 @@ def install() -> None:
     torch.cuda.Event, torch.cuda.Stream = ModelledEvent, Stream  # type: ignore[assignment,misc]
 
 
-# Questions about memory that is in use, and orders that have no meaning here.
+# Queries about memory in use, and commands that have no meaning here.
 _ZERO = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
 _NOTHING: tuple[str, ...] = ("synchronize", "empty_cache", "set_device", "init", "ipc_collect")
 _NOTHING += ("reset_peak_memory_stats",)
@@ -78,7 +78,7 @@ _NOTHING += ("reset_max_memory_allocated", "_lazy_init", "set_stream", "seed", "
 
 
 def _no_result(*_: Any, **__: Any) -> None:
-    """Nothing to do on a CPU."""
+    """Do nothing, as a CPU needs none of it."""
 
 
 _ACCELERATOR: dict[str, Callable[..., Any]] = {
@@ -95,7 +95,7 @@ _ACCELERATOR: dict[str, Callable[..., Any]] = {
 
 
 def _replace(module: Any, name: str, answer: Callable[..., Any]) -> None:
-    """Put an answer in the place of a function; torch's compiler wants an object for each name."""
+    """Replace a function by an answer; torch's compiler needs a distinct object for each name."""
 
     def asked(*positional: Any, **named: Any) -> Any:
         return answer(*positional, **named)
@@ -106,7 +106,7 @@ def _replace(module: Any, name: str, answer: Callable[..., Any]) -> None:
 
 
 def _say_so() -> None:
-    """One line for the whole run, whichever process comes first."""
+    """Print one line for the whole run, from whichever process comes first."""
     from triton_util.sanitizer.record import current
 
     if VARIABLE in os.environ and current.once("cuda-was-asked-for"):
@@ -119,7 +119,7 @@ def _say_so() -> None:
 
 
 def install_driver() -> None:
-    """Be the GPU driver that triton and launchers ask."""
+    """Install the GPU driver that triton and launchers query."""
     from triton.backends.compiler import GPUTarget
     from triton.runtime import driver
 
@@ -133,7 +133,7 @@ def install_driver() -> None:
             return described.driver_properties()
 
     class DescribedDriver(CompileOnlyDriver):
-        """Says what GPU kernels are compiled for, with tensors on the CPU."""
+        """Reports the GPU that kernels are compiled for, with tensors on the CPU."""
 
         utils = DescribedUtils()  # type: ignore[assignment]
 
@@ -155,6 +155,6 @@ def install_driver() -> None:
             return torch.empty(1, dtype=torch.int32)
 
         def clear_cache(self, cache: torch.Tensor) -> None:
-            """Times are modelled, so no cache is in the way."""
+            """Do nothing: times are modelled, so the cache does not matter."""
 
     driver.set_active(DescribedDriver())

@@ -1,4 +1,4 @@
-"""The GPU that a checked program is told of: the one that its kernels are compiled for."""
+"""The GPU that a checked program sees: the one that its kernels are compiled for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triton_util.hardware import GPUS, WARP, Gpu
 
 TARGET_VARIABLE = "TILEWISE_TARGET"
 COMPILING_VARIABLE = "TILEWISE_COMPILE"
-DEFAULT_TARGET = 90  # the newest that most people have
+DEFAULT_TARGET = 90  # the newest that is in wide use
 CLOCK_KHZ, MEMORY_KHZ, BUS_BITS = 1_755_000, 2_619_000, 5120  # of an H100
 MEMORY_BYTES = 80 << 30
 
@@ -21,7 +21,7 @@ def target() -> int:
 
 
 def gpu() -> Gpu:
-    """A GPU of this capability, or the H100 where the table has none."""
+    """A GPU of this capability, or the H100 if the table has none."""
     same = [gpu for gpu in GPUS.values() if gpu.capability == target()]
     return same[0] if same else GPUS["H100"]
 

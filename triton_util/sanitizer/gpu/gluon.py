@@ -1,4 +1,4 @@
-"""Kernels of `triton.experimental.gluon`: noted as not checked, because only a GPU runs them."""
+"""Kernels of `triton.experimental.gluon`: recorded as not checked, since only a GPU runs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_util.sanitizer.record import RunRecord
 
 
 def install(record: RunRecord) -> None:
-    """From now on a launch of a Gluon kernel is noted, and does nothing."""
+    """From now on a launch of a Gluon kernel is recorded, and does nothing."""
     try:
         from triton.experimental.gluon._runtime import GluonJITFunction
     except ImportError:  # a triton without Gluon

@@ -1,7 +1,7 @@
 """Streams, events and contexts of `torch.cuda` for a program whose kernels run on the CPU.
 
-Everything is done when it is asked for, so there is nothing to wait for. The time between two
-events is the modelled cost of the launches between them, never a time that was measured.
+All work is synchronous, so there is nothing to wait for. The time between two events is the
+modelled cost of the launches between them, never a measured time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Nothing(contextlib.ContextDecorator):
-    """A context that changes nothing, whatever it is made with."""
+    """A context that changes nothing and accepts any arguments."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.idx = self.prev_idx = 0
@@ -24,31 +24,31 @@ class Nothing(contextlib.ContextDecorator):
 
 
 class Stream(Nothing):
-    """One stream for everything."""
+    """A stream; all streams are the same."""
 
     cuda_stream = 0
     stream_id = 0
     device_index = 0
 
     def synchronize(self) -> None:
-        """All is done already."""
+        """Do nothing, because all work is done already."""
 
     def query(self) -> bool:
-        """All is done already."""
+        """True, because all work is done already."""
         return True
 
     def is_capturing(self) -> bool:
-        """No graph of launches is being recorded."""
+        """False, because no graph of launches is being recorded."""
         return False
 
     def wait_stream(self, stream: Any) -> None:
-        """All is done already."""
+        """Do nothing, because all work is done already."""
 
     def wait_event(self, event: Any) -> None:
-        """All is done already."""
+        """Do nothing, because all work is done already."""
 
     def record_event(self, event: Any = None) -> ModelledEvent:
-        """An event of now."""
+        """An event that marks the current moment."""
         event = event if event is not None else ModelledEvent()
         event.record()
         return event  # type: ignore[no-any-return]
@@ -65,19 +65,19 @@ class ModelledEvent:
             tuning.count_costs()
 
     def record(self, stream: Any = None) -> None:
-        """Be the moment of now."""
+        """Mark the current moment."""
         from triton_util.sanitizer.gpu import tuning
 
         self.at = tuning.modelled_so_far()
 
     def wait(self, stream: Any = None) -> None:
-        """All is done already."""
+        """Do nothing, because all work is done already."""
 
     def synchronize(self) -> None:
-        """All is done already."""
+        """Do nothing, because all work is done already."""
 
     def query(self) -> bool:
-        """All is done already."""
+        """True, because all work is done already."""
         return True
 
     def elapsed_time(self, end: ModelledEvent) -> float:

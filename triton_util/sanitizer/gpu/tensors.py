@@ -1,7 +1,7 @@
-"""Tensors that a program puts on "cuda": made on the CPU, and they say that they are on cuda:0.
+"""Tensors that a program puts on "cuda": made on the CPU, but they report the device cuda:0.
 
-What makes tensors is replaced in torch itself, not by one of its modes: a mode belongs to a thread,
-and is not active while autograd calls the backward pass of a program.
+The functions that make tensors are replaced in torch itself, not by a torch mode: a mode belongs to
+a thread, and is not active while autograd calls a program's backward pass.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _held: dict[int, Any] = {}  # storages that are on "cuda", weakly, by address
 
 
 def install(say_so: Callable[[], None]) -> None:
-    """Replace the makers of tensors; `say_so` is called when a program asks for CUDA."""
+    """Replace the functions that make tensors; `say_so` is called when a program asks for CUDA."""
     for name in _MAKERS:
         original = getattr(torch, name, None)
         if original is not None:
@@ -80,7 +80,7 @@ def _on_the_cpu_class(original: Any) -> Any:
             return isinstance(value, original)
 
     class Generator(metaclass=Meta):
-        """`torch.Generator`, on the CPU whatever is asked for."""
+        """`torch.Generator`, on the CPU for any requested device."""
 
         def __new__(cls, device: Any = "cpu") -> Any:
             return original(device=_translated(device))
@@ -95,7 +95,7 @@ def _replace_moves(say_so: Callable[[], None]) -> None:
     @functools.wraps(to)
     def moved(self: Any, *positional: Any, **named: Any) -> Any:
         asked = positional[0] if positional else named.get("device")
-        if isinstance(asked, torch.Tensor):  # to(other): its dtype counts, all are on one device
+        if isinstance(asked, torch.Tensor):  # to(other): only its dtype matters here
             return to(self, *positional, **named)
         if not is_cuda(asked):
             result = to(self, *positional, **named)
@@ -135,7 +135,7 @@ def _replace_answers() -> None:
 
 
 def _hold(value: Any) -> Any:
-    """Note that a tensor is on "cuda": to move it there again copies nothing."""
+    """Note that a tensor is on "cuda", so that moving it there again copies nothing."""
     if isinstance(value, torch.Tensor) and value.is_cpu and value.layout == torch.strided:
         storage = value.untyped_storage()
         before = _held.pop(storage.data_ptr(), None)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def install() -> None:
-    """Take the place of what in `triton.testing` needs a GPU or pandas."""
+    """Replace the parts of `triton.testing` that need a GPU or pandas."""
     import triton.testing
 
     triton.testing.Mark._run = _run_smallest
@@ -29,7 +29,7 @@ def _do_bench_cudagraph(
 def _run_smallest(
     self: Any, bench: Any, save_path: str, show_plots: bool, print_data: bool, *_: Any, **named: Any
 ) -> list[Any]:
-    """Run a benchmark at its first size only: the interpreter is slow, and no time is measured."""
+    """Run a benchmark at its first size only: the interpreter is slow, and measures no times."""
     first = list(bench.x_vals)[:1]
     for x in first:
         values = x if isinstance(x, (list, tuple)) else [x for _ in bench.x_names]
@@ -47,7 +47,7 @@ def _run_smallest(
 
 
 def count_costs() -> None:
-    """From now on add up what launches would cost at best: the program asks for times."""
+    """From now on add up the modelled costs of launches, because the program asks for times."""
     run = _current()
     if run is not None:
         run.count_costs()

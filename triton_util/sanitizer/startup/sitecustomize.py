@@ -1,7 +1,7 @@
 """Runs at the start of each Python that a checked program starts; see `triton_util.sanitizer`.
 
-Its folder stands first in PYTHONPATH, so this module hides another `sitecustomize`, which is run
-from here. It imports nothing heavy: torch and triton are prepared when the program imports them.
+Its folder is first in PYTHONPATH, so this module hides any other `sitecustomize` and runs it from
+here. It imports nothing heavy: torch and triton are prepared when the program imports them.
 """
 
 import importlib.machinery
