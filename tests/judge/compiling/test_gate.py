@@ -325,7 +325,7 @@ def test_equal_launches_are_compiled_once_and_counted(worker: CompileWorker) -> 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("too many indices for tensor of rank 0", "has 0 dimensions"),
+        ("too many indices for tensor of rank 0", "has 0 axes"),
         ("num_warps must be a power of 2", "power of two"),
         ("Keyword argument BLOCK was specified but unrecognised", "passes BLOCK"),
         ("Unsupported function referenced: <function f at 0x7f>", "not @triton.jit"),
