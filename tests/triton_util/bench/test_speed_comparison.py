@@ -180,13 +180,6 @@ def test_the_compiler_tells_narrow_loads() -> None:
     narrow = """
 import torch, triton, triton.language as tl
 
-WORKLOADS = {
-    name: found
-    for name in sorted(discovery.exercises())
-    if (found := discovery.workload(name)) is not None
-}
-
-
 @triton.jit
 def relu_kernel(x_ptr, out_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
