@@ -15,6 +15,7 @@ from tests.support.patterns import Found, patterns
 from tests.support.processor_time import processor_seconds
 from tests.support.pumps import pumped, pumps
 from triton_util.interpreter.messages import translation
+from triton_util.sanitizer.compiling import refusals
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("graders", "triton_util")
@@ -29,6 +30,7 @@ TABLES = {
     "triton_util/interpreter/messages/translation.py": [
         (row[1], re.MULTILINE) for row in translation.ROWS
     ],
+    "triton_util/sanitizer/compiling/refusals.py": [(row[0], 0) for row in refusals._WORDS],
 }
 
 

@@ -72,7 +72,7 @@ _MOODLE = re.compile(
     r"(?P<name>[^/]*?)_(?P<number>\d+)_assignsubmission_[a-z]+(?:_?/|_)(?P<file>.+)\Z", re.DOTALL
 )
 _TOPS = {  # the first folder of a path that the platform itself has made
-    "moodle": re.compile(r".*_\d+_assignsubmission_[a-z]+_?\Z", re.DOTALL),
+    "moodle": re.compile(r"\A.*_\d+_assignsubmission_[a-z]+_?\Z", re.DOTALL),
     "gradescope": re.compile(r"submission_\d+\Z"),
 }
 _OF_A_PLATFORM = re.compile(r".*_\d+_", re.DOTALL)

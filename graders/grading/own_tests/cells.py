@@ -14,7 +14,7 @@ from graders.judge import discovery
 _CALL = "grade_cell("  # of the judge, in the grade cells of our lessons
 _OUR_LINES = re.compile(  # of a grade cell, as `tilewise build` writes it
     r"^(?:from graders\.grading\.plugins\.cell import grade_cell|import triton_util"
-    r"|(?:triton_util\.validate|grade_cell)\([^()#]*\))[ \t]*;?[ \t]*$",
+    r"|(?:triton_util\.validate|grade_cell)\([^()#]*\))[ \t]*+;?[ \t]*+$",
     re.MULTILINE,
 )
 PUBLIC, HIDDEN = public_id(""), hidden_id("")  # the ends of their ids

@@ -29,7 +29,7 @@ LONGEST_SHOWN, MOST_SHOWN = 4_000, 20  # characters of a cell, and cells
 _REMARK = re.compile(r"#(.*)|(\"\"\"|'''|\"|')(.*?)(?:\2|$)")
 _WORD = re.compile(r"[^\W\d_]+")
 _SEVERAL_WORDS = re.compile(
-    r"[^\W\d_]+[\s,;:'’-]+[^\W\d_]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+    r"(?<![^\W\d_])[^\W\d_]++[\s,;:'’-]++[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 _CODE = re.compile(r"[=(\[{]|^\s*(?:from|import|return|raise|assert|del|global|@)\b|:\s*$")
 
