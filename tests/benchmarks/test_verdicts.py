@@ -40,10 +40,10 @@ def not_yet_run(rows: list[Row]) -> list[str]:
     """Kernels of tests/ that the kept verdicts do not know."""
     known = {row.key for row in rows}
     return [
-        f"{name}/{path.stem}"
+        f"{name}/{kernel.name}"
         for name in discovery.of_kernels()
-        for path, right in kernels(name)
-        if (name, right, path.stem) not in known
+        for kernel, right in kernels(name)
+        if (name, right, kernel.name) not in known
     ]
 
 

@@ -12,6 +12,7 @@ import pytest
 from graders.judge import discovery, passed_card
 from graders.judge.pipeline import Judge
 from graders.judge.submission.loading import load
+from tests.support.paths import wrong
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
@@ -62,7 +63,7 @@ def test_registers_that_are_known_are_those_of_a_thread() -> None:
 )
 def test_a_card_is_about_one_case(judge: Judge, exercise: str, kernel: str) -> None:
     """Case, facts, picture and table: not a picture of n=1000 above a table of n=5000."""
-    source = (Path(__file__).parents[1] / f"wrong_kernels/{exercise}/{kernel}.py").read_text()
+    source = wrong(exercise, kernel)
     found = judge.judge_text(source, discovery.exercise(exercise), "<notebook>").findings[0]
     assert found.table is not None
     assert found.table.caption.endswith(f": {found.case}")
