@@ -29,7 +29,7 @@ COLAB := .venv-colab
 COLAB_PYTHON ?= $(or $(shell command -v python3.12 2>/dev/null),$(PYTHON))
 SPREAD := -n 2 --dist loadfile --no-loadscope-reorder --durations=30 --durations-min=10
 # what depends on the version of triton, and a sample of the kernels
-OLDEST_TESTS := tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/tracing $(addprefix tests/judge/,capture compiling diagnosis plan running speed static sandbox/test_faults.py sandbox/test_gpu.py sandbox/test_kernels.py sandbox/test_outcomes.py) tests/solutions tests/test_course.py
+OLDEST_TESTS := tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/tracing $(addprefix tests/judge/,launch_trace compiling diagnosis plan running speed static sandbox/test_faults.py sandbox/test_gpu.py sandbox/test_kernels.py sandbox/test_outcomes.py) tests/solutions tests/test_course.py
 WORK := my_lessons
 PORT ?= 8888
 
