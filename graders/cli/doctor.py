@@ -57,7 +57,7 @@ class Examined:
     what: str
     works: bool
     detail: str
-    mend: str = ""
+    fix: str = ""
     needed: bool = True
 
 
@@ -79,8 +79,8 @@ def _table(findings: list[Examined]) -> Table:
         table.add_column(heading, overflow="fold")
     for finding in findings:
         mark = "✓" if finding.works else ("✗" if finding.needed else "–")
-        mend = "" if finding.works else finding.mend
-        table.add_row(mark, finding.what, finding.detail, mend)
+        fix = "" if finding.works else finding.fix
+        table.add_row(mark, finding.what, finding.detail, fix)
     return table
 
 
@@ -98,14 +98,14 @@ def _triton() -> Examined:
 
 def _interpreter() -> Examined:
     error = _run(ADD_ONE + INTERPRET, {"TRITON_INTERPRET": "1"})
-    mend = "pip install --upgrade triton numpy torch"
-    return Examined("interpreter (no GPU needed)", not error, error or "ran a kernel", mend)
+    fix = "pip install --upgrade triton numpy torch"
+    return Examined("interpreter (no GPU needed)", not error, error or "ran a kernel", fix)
 
 
 def _compilation() -> Examined:
     error = _run(ADD_ONE + COMPILE, {})
-    mend = "pip install --force-reinstall triton: its wheel carries ptxas"
-    return Examined("compiling without a GPU", not error, error or "compiled for sm_90", mend)
+    fix = "pip install --force-reinstall triton: its wheel carries ptxas"
+    return Examined("compiling without a GPU", not error, error or "compiled for sm_90", fix)
 
 
 def _sandbox() -> Examined:
@@ -117,10 +117,10 @@ def _sandbox() -> Examined:
             lacks = [f"{name}: {words}" for name, words in workers.layers.items() if ";" in words]
     except Exception as error:
         return Examined("sandbox", False, str(error), "see docs/security.md")
-    mend = "fine for learning; grade others' work on Linux with Landlock and seccomp"
+    fix = "fine for learning; grade others' work on Linux with Landlock and seccomp"
     found = f"tier {tier}" if not open_to else f"tier {tier}: it does not stop {', '.join(open_to)}"
     found = "; ".join([found, *lacks])
-    return Examined("sandbox for grading", tier == "A", found, mend, needed=False)
+    return Examined("sandbox for grading", tier == "A", found, fix, needed=False)
 
 
 def _gpu() -> Examined:
@@ -145,8 +145,8 @@ def _package(name: str, why: str) -> Callable[[], Examined]:
 def _browser() -> Examined:
     names = ("chromium", "chromium-browser", "google-chrome", "firefox")
     found = next((name for name in names if shutil.which(name)), None)
-    mend = "open the printed address in any browser; tests want chromium"
-    return Examined("browser", found is not None, found or "none found", mend, needed=False)
+    fix = "open the printed address in any browser; tests want chromium"
+    return Examined("browser", found is not None, found or "none found", fix, needed=False)
 
 
 EXAMINATIONS: tuple[Callable[[], Examined], ...] = (

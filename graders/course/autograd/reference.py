@@ -1,4 +1,4 @@
-"""The way back through a row-wise softmax and through a linear layer with ReLU."""
+"""The backward pass of a row-wise softmax and of a linear layer with ReLU."""
 
 from __future__ import annotations
 

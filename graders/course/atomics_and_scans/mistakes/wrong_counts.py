@@ -19,7 +19,7 @@ ATOMIC_OUTSIDE = frozenset({"out-of-bounds-atomic", "out-of-bounds-store"})
 STORED_TWICE = frozenset({"write-race", "order-dependent"})
 LOADED_TOO = frozenset({"read-write-race"})
 SHORT = (torch.int8, torch.int16, torch.int32)
-FIXED = tuple(2**power for power in range(3, 13))  # numbers of bins that somebody writes down
+FIXED = tuple(2**power for power in range(3, 13))  # numbers of bins that a launcher may write down
 
 
 def _has_outside(x: torch.Tensor, n_bins: int) -> bool:
@@ -85,7 +85,7 @@ def bound_in_dtype_of_numbers(x: torch.Tensor, n_bins: int) -> Found:
 
 
 def padding_counted(block: int, x: torch.Tensor, n_bins: int) -> Found:
-    """The lanes behind the end count, in bin 0, as the last element, or as -1 without a sign."""
+    """The lanes past the end count, in bin 0, as the last element, or as -1 without a sign."""
     missing = -x.numel() % block
     if not missing or not n_bins:
         return []
@@ -95,7 +95,7 @@ def padding_counted(block: int, x: torch.Tensor, n_bins: int) -> Found:
 
 
 def wrapped_elements(block: int, x: torch.Tensor, n_bins: int) -> Counts | None:
-    """The lanes behind the end count the first elements once more."""
+    """The lanes past the end count the first elements once more."""
     missing, n = -x.numel() % block, x.numel()
     if not missing or not n:
         return None
@@ -179,7 +179,7 @@ def in_short_integers(x: torch.Tensor, n_bins: int) -> Found:
 
 
 def lanes_in_short_integers(block: int, x: torch.Tensor, n_bins: int) -> Found:
-    """The same where each lane of a program that walks through all of x counts by itself."""
+    """The same where each lane of a program that passes over all of x counts by itself."""
     if block * n_bins > MOST_COUNTERS or not 1 < block < x.numel():
         return []
     lanes = torch.arange(x.numel()) % block
@@ -223,7 +223,7 @@ def negative_outside(evidence: Evidence) -> bool:
 
 
 def bins_outside(evidence: Evidence) -> bool:
-    """Tell whether lanes behind the last bin, up to a power of two, were added or stored."""
+    """Tell whether lanes after the last bin, up to a power of two, were added or stored."""
     n_bins = evidence.args[1]
     if n_bins & (n_bins - 1) == 0 or not has_fault(evidence, ATOMIC_OUTSIDE):
         return False

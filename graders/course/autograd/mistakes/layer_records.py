@@ -1,4 +1,4 @@
-"""The misconceptions about the way back through a linear layer, the special ones first."""
+"""The misconceptions about the backward pass of a linear layer, the special ones first."""
 
 from __future__ import annotations
 

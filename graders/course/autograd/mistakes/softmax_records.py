@@ -1,4 +1,4 @@
-"""The misconceptions about the way back through softmax, the special ones first."""
+"""The misconceptions about the backward pass of softmax, the special ones first."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from graders.judge.cases.compare import widened
 
 Found = list[torch.Tensor]
 MOST_LANES = 1 << 15  # of a row that is filled up
-MOST_STEPS = 512  # a walk with more of them takes its time
+MOST_STEPS = 512  # a pass with more of them is slow
 
 
 def not_walked(block: int, y: torch.Tensor) -> bool:
@@ -125,7 +125,7 @@ def end_left_out(block: int, y: torch.Tensor, dy: torch.Tensor) -> Found:
 
 
 def end_counted_again(block: int, y: torch.Tensor, dy: torch.Tensor) -> Found:
-    """Lanes behind the row are moved onto its last column, or round to its first ones."""
+    """Lanes past the end of the row are moved onto its last column, or round to its first ones."""
     columns = y.shape[1]
     lanes = torch.arange(-(-columns // block) * block if columns else 0)
     if len(lanes) == columns or len(lanes) > MOST_LANES:
@@ -135,7 +135,7 @@ def end_counted_again(block: int, y: torch.Tensor, dy: torch.Tensor) -> Found:
 
 
 def first_block_again(block: int, y: torch.Tensor, dy: torch.Tensor) -> Found:
-    """The walk that stores reads the first block of y, of dy or of both in each step."""
+    """The pass that stores reads the first block of y, of dy or of both in each step."""
     if not_walked(block, y):
         return []
     total, again = _sum(y, dy), torch.arange(y.shape[1]) % block
