@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from graders.authoring.kernels import correct_kernels, wrong_kernel, wrong_kernels
+from graders.authoring.kernels import correct_kernels, wrong_kernels
 from graders.authoring.lesson import read_solutions, stub
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery, pipeline
@@ -79,6 +79,7 @@ class Kernel:
     kind: str
     path: Path
     name: str = ""
+    known: str = field(default="", compare=False, repr=False)  # the text of a right or wrong one
 
     @property
     def id(self) -> str:
@@ -105,10 +106,8 @@ class Kernel:
 
     @cached_property
     def text(self) -> str:
-        if self.kind == "right":
-            return correct_kernels(self.path.parent.parent)[self.name].text
-        if self.kind == "wrong":
-            return wrong_kernel(ROOMS, self.exercise, self.name)
+        if self.kind in ("right", "wrong"):
+            return self.known
         solution = read_solutions(self.path)[self.exercise]
         return IMPORTS + (stub(solution) if self.kind == "stub" else solution)
 
@@ -181,5 +180,7 @@ def kernels(kind: str) -> list[Kernel]:
             continue
         listed = correct_kernels if kind == "right" else wrong_kernels
         home = ROOMS.kernels(record.name, record.lesson)
-        found += [Kernel(record.name, kind, of.path, of.name) for of in listed(home).values()]
+        found += [
+            Kernel(record.name, kind, of.path, of.name, of.text) for of in listed(home).values()
+        ]
     return found
