@@ -109,7 +109,7 @@ ATTEMPTS = {
     ),
     "strides-before-sizes": Attempt(
         "launch-order",
-        "n_rows = 64, n_cols = 1, stride_row = 64",
+        "n_rows = 53, n_cols = 1, stride_row = 37",
         (
             "n_rows, n_cols, x.stride(0), x.stride(1), BLOCK",
             "x.stride(0), x.stride(1), n_rows, n_cols, BLOCK",
