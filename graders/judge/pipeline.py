@@ -13,7 +13,6 @@ from typing import Self
 import torch
 
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.by_text import deduplicate
 from graders.judge.gates import call, gpu, interpret, read, traffic
 from graders.judge.gates import compile as compiling
 from graders.judge.gates.protocol import Context, Facts, Gate, GateResult
@@ -233,7 +232,7 @@ class Judge:
             self._pass_each(progress, context)
         finally:
             self._end_what_is_ahead(context)
-        progress.findings = deduplicate(progress.findings, submission.source)
+        progress.findings = once(progress.findings)
 
     def _end_what_is_ahead(self, context: Context) -> None:
         """End the work that runs ahead, so that it does not overlap with the next submission."""
@@ -330,6 +329,16 @@ class Judge:
             compiled_on_gpu=facts.compiled_on_gpu,
             remarks=tuple(map(presentable, progress.remarks)),
         )
+
+
+def once(findings: list[Finding]) -> list[Finding]:
+    """The findings without repeated errors of one line.
+
+    The compiler repeats an error for each dtype, and the interpreter stops there too.
+    """
+    refused = [found for found in findings if found.code == "compile-error"]
+    others = [f for f in findings if f.code not in ("compile-error", "kernel-error")]
+    return [*refused[:1], *others] if refused else findings
 
 
 def _too_costly(error: TooCostlyError) -> Finding:

@@ -247,3 +247,11 @@ def test_a_judge_that_waits_for_a_gpu_compiles_in_two_processes(
         assert (second is not None) is started
         assert second is None or second is not judge.runtime.compiler()
     assert judge.runtime.second_compiler() is None
+
+
+def test_a_kernel_that_does_not_compile_is_refused_once() -> None:
+    refused = [Finding("compile", "compile-error", "Title", str(n), 5) for n in range(2)]
+    error = Finding("interpret", "kernel-error", "Title", "Words.", 6)
+    other = Finding("interpret", "missing-mask", "Title", "Words.", 4)
+    assert pipeline.once([*refused, error, other]) == [refused[0], other]
+    assert pipeline.once([error, other]) == [error, other]

@@ -23,7 +23,7 @@ from graders.authoring.lint.text import lint_text
 from graders.authoring.rooms import Rooms, slug_of
 from graders.judge import discovery
 from graders.judge.calling import words
-from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, source_hints
+from graders.judge.diagnosis import factors, generic, patterns, source_hints
 from graders.judge.launch_trace.findings import WORDS
 from graders.judge.records import (
     Case,
@@ -45,12 +45,11 @@ MIN_REGION = 3  # line ends: a shorter passage may occur in the text by chance
 OF_EVERY_EXERCISE = {
     *generic.FAULTS,
     *(pattern.code for pattern in patterns.PATTERNS),
-    *(rule.code for rule in sizes.RULES),
+    *(rule.code for rule in factors.RULES),
     *findings.TITLES,
     *WORDS,
     *words.ENDED,
     *(suspect.code for suspect in source_hints.SUSPECTS),
-    handed_strides.CODE,
     *("compile-error", "crashed", "exited", "inputs-changed", "not-finite", "out-of-memory"),
     *("raised", "swapped-results", "timeout", "too-much-traffic", "too-slow", "undefined-name"),
     *("wrong-return", "wrong-unit", "wrong-values"),

@@ -199,16 +199,10 @@ def terms_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     return replace(lossy_dtype(), detector=detector)
 
 
-def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
+def tf32_product() -> Misconception:
     """Return the misconception of float32 inputs cut off to TF32 by the tensor cores."""
-
-    def detector(evidence: Evidence) -> bool:
-        in_tf32 = any(launch.tf32 for launch in evidence.launches)
-        return in_tf32 and _rounded_to_ten_bits(evidence, magnitude)
-
     return Misconception(
         code="tf32-product",
-        everywhere=True,
         title="The float32 inputs were cut off to TF32",
         message=(
             "The product is correct to about three decimal digits only. By default the tensor "
@@ -216,5 +210,5 @@ def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
             "The contract asks for float32 accuracy."
         ),
         next_step='Ask for full precision: `tl.dot(a, b, acc, input_precision="ieee")`.',
-        detector=detector,
+        faults=frozenset({"tf32-rounding"}),
     )

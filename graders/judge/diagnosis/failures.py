@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis.generic import FindingText
-from graders.judge.records import Case, Evidence, Fault
+from graders.judge.records import Case, Evidence, Fault, LaunchFacts
 
 TINY = 8  # elements
+
+
+@dataclass(frozen=True)
+class SeenCase:
+    """A case that ran, whether it failed or passed. One result of several has its own."""
+
+    case: Case
+    args: tuple[Any, ...]
+    expectation: Expectation
+    launches: tuple[LaunchFacts, ...]
+    failed: bool
 
 
 @dataclass(frozen=True)
@@ -40,3 +53,12 @@ class Failure:
     def tiny(self) -> bool:
         """Whether the result has too few elements to distinguish mistakes."""
         return self.evidence.expected.numel() <= TINY
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that is known about a submission: its failures, all cases that ran, and its text."""
+
+    failures: Sequence[Failure]
+    cases: Sequence[SeenCase] = ()
+    source: str = ""

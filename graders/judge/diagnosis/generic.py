@@ -93,6 +93,12 @@ FAULTS = {
         "Offsets beyond 2**31 wrap around to negative numbers in int32.",
         "Convert the index to 64 bits before you multiply: row.to(tl.int64) * stride.",
     ),
+    "tf32-rounding": FindingText(
+        "The float32 inputs were cut off to TF32",
+        "By default the tensor cores cut both inputs off to TF32 in `tl.dot`: 10 bits of mantissa "
+        "instead of 23. The contract asks for float32 accuracy.",
+        'Ask for full precision: `tl.dot(a, b, acc, input_precision="ieee")`.',
+    ),
     "device-assert": FindingText(
         "A tl.device_assert in the kernel failed",
         "The condition that you wrote is false for this input.",

@@ -18,6 +18,7 @@ from graders.judge.cases.compare import (
     widened,
     wrong_elements,
 )
+from graders.judge.diagnosis.ranking import Sign
 from graders.judge.records import Evidence, ExpectedWrong, Misconception
 
 LEAST_TOLERANCE = 1e-5  # relative; of float32 some dozens of roundings, far below any mistake
@@ -26,27 +27,28 @@ FURTHER_ROUNDINGS = 4  # of the mistake's own computation, besides those of the 
 
 def shows(
     misconception: Misconception, evidence: Evidence, slack: torch.Tensor | None = None
-) -> bool:
-    """Return whether a misconception matches a failing case.
+) -> Sign | None:
+    """Return how a misconception shows in a failing case, or None.
 
     `slack` is how far a correct output may be off, element by element (None: not at all).
     """
     seen = {fault.code for fault in evidence.faults}
     named = seen | {f"{fault.code}:{fault.argument}" for fault in evidence.faults}
     if misconception.faults & named:
-        return True
+        return Sign.FAULT
     # A record may not have considered every shape. That is not the learner's fault, so an error in
     # the record only means that it does not match.
     with contextlib.suppress(Exception):
         if misconception.detector is not None and misconception.detector(evidence):
-            return True
+            return Sign.MARKS
     if evidence.actual is None:
-        return False
-    return any(
+        return None
+    equal = any(
         _equals_one(expected, evidence, slack)
         for expected in misconception.expected_wrong
         if not expected.unless & seen
     )
+    return Sign.RESULT if equal else None
 
 
 def _equals_one(expected: ExpectedWrong, evidence: Evidence, slack: torch.Tensor | None) -> bool:

@@ -9,6 +9,7 @@ import torch
 
 from graders.judge.diagnosis import shapes, unwritten_regions
 from graders.judge.diagnosis.generic import FindingText
+from graders.judge.diagnosis.ranking import Tier
 from graders.judge.records import Evidence
 
 
@@ -16,16 +17,14 @@ from graders.judge.records import Evidence
 class Pattern:
     """A wrong result with a shape that shows its cause. `shows(evidence, wrong)` decides.
 
-    about_places: it is about where programs are placed. says_little: named mistakes rank above it.
-    unexplained: it says how the result looks, and nothing about what the kernel does.
+    tier: how much it explains. places: it is about where programs are placed.
     """
 
     code: str
     text: FindingText
     shows: Callable[[Evidence, torch.Tensor], bool]
-    about_places: bool = False
-    says_little: bool = False
-    unexplained: bool = False
+    tier: Tier = Tier.CAUSE
+    places: bool = False
 
 
 PATTERNS = (
@@ -60,6 +59,7 @@ PATTERNS = (
             "return the tensor that it gets as output_ptr.",
         ),
         unwritten_regions.nothing_stored,
+        tier=Tier.SHAPE,  # in a small case a loop may have no step
     ),
     Pattern(
         "lanes-meet",
@@ -72,7 +72,7 @@ PATTERNS = (
             "the loop. How far should it advance?",
         ),
         unwritten_regions.lanes_meet,
-        about_places=True,
+        places=True,
     ),
     Pattern(
         "programs-idle",
@@ -85,7 +85,7 @@ PATTERNS = (
             "the tile of each program for 2 by 3 tiles.",
         ),
         unwritten_regions.work_outside,
-        about_places=True,
+        places=True,
     ),
     Pattern(
         "first-row-only",
@@ -125,7 +125,7 @@ PATTERNS = (
             "there?",
         ),
         unwritten_regions.never_stored,
-        says_little=True,
+        tier=Tier.SHAPE,
     ),
     Pattern(
         "special-values",
@@ -242,7 +242,7 @@ PATTERNS = (
             "the step the row's stride?",
         ),
         shapes.only_first_row_right,
-        says_little=True,
+        tier=Tier.SHAPE,
     ),
     Pattern(
         "first-of-tile-right",
@@ -255,7 +255,7 @@ PATTERNS = (
             "into shape with `[:, None]` or `[None, :]`.",
         ),
         shapes.first_of_each_right,
-        says_little=True,
+        tier=Tier.SHAPE,
     ),
     Pattern(
         "nearly-right",
@@ -267,7 +267,7 @@ PATTERNS = (
             "Compare each constant with the contract, and convert to float32 right after the load.",
         ),
         shapes.nearly_right,
-        unexplained=True,
+        tier=Tier.VALUES,
     ),
     Pattern(
         "right-values-elsewhere",
@@ -289,6 +289,6 @@ PATTERNS = (
             "Check the `other` of each masked load, and the memory that you start from.",
         ),
         shapes.nan_result,
-        unexplained=True,
+        tier=Tier.VALUES,
     ),
 )

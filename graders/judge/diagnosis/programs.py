@@ -3,6 +3,9 @@
 The expectation is never invented: it is the result cut into the kernel's own blocks, in the order
 of its own programs. It is shown only if the blocks and the grid determine it. Otherwise the table
 shows which elements no program stored, and which several programs did.
+
+Another table says what each program loaded and stored, if that differs. The exercise decides
+whether a program should load where it stores, so this table calls nothing wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from graders.judge.records import AccessMap, ProgramRow, Runs
 from graders.judge.report import Table
 
 MOST_ROWS = 6
+MOST_ARGUMENTS = 3  # that get a column of loads
 MOST_NUMBERS = 8  # of offsets in a cell
 MOST_RUNS = 9  # that are compared: the worker reports no more
 REST = "…"
@@ -261,3 +265,44 @@ def _notes(
     if len(pointed.shape) == 2 and min(pointed.shape) > 1 and pointed.dense:
         columns = pointed.shape[1]
         yield f"Elements are counted row by row: [1, 1] is element {columns + 1}."
+
+
+def loads_table(stored: AccessMap, loads: Sequence[AccessMap], case: str) -> Table | None:
+    """The table of one case; None if each program loads what it stores, or if it loops."""
+    beside = [one for one in loads if _comparable(one, stored)]
+    differing = {n for one in beside for n in _differing(one, stored)}
+    if not differing:
+        return None
+    beside = sorted(beside, key=lambda one: not _differing(one, stored))[:MOST_ARGUMENTS]
+    lines = tuple(_load_lines(stored, beside, differing))
+    return Table(
+        caption=f"What each program loaded and stored: {case}",
+        columns=("program", *(f"loaded from `{one.argument}`" for one in beside), "stored"),
+        rows=lines,
+        wrong=(False,) * len(lines),
+        notes=("Compare the elements that a program loads with those that it stores.",),
+    )
+
+
+def _comparable(load: AccessMap, stored: AccessMap) -> bool:
+    """Whether elements of both can be compared: the same numbers mean the same places."""
+    same = (load.shape, load.block, load.grid) == (stored.shape, stored.block, stored.grid)
+    return same and load.once and stored.once and load.dense and stored.dense
+
+
+def _differing(load: AccessMap, stored: AccessMap) -> set[int]:
+    """The programs that load other elements than they store."""
+    loaded = {row.number: row.touched for row in load.rows}
+    return {row.number for row in stored.rows if loaded.get(row.number, ()) != row.touched}
+
+
+def _load_lines(
+    stored: AccessMap, loads: Sequence[AccessMap], differing: set[int]
+) -> Iterator[tuple[str, ...]]:
+    touched = [{row.number: row.touched for row in one.rows} for one in loads]
+    for row in with_gaps(chosen(stored.rows, differing)):
+        if row is None:
+            yield (REST, *[""] * (len(loads) + 1))
+            continue
+        cells = [listed(own.get(row.number, ())) or "nothing" for own in touched]
+        yield (name_of(row.number, stored.grid), *cells, listed(row.touched) or "nothing")

@@ -7,34 +7,42 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graders.judge.diagnosis import ast_patterns as marks
+from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.generic import FindingText
+from graders.judge.diagnosis.shapes import nan_result
 
-ABOUT_SIZES = frozenset(
-    {
-        "missing-mask",
-        "block-outside",
-        "mask-too-narrow",
-        "grid-too-small",
-        "never-stored",
-        "first-block-only",
-    }
-    | {"lanes-meet", "programs-idle", "address-outside"}
-)
-UNSPECIFIC = frozenset({"nothing-stored", "store-silenced", "wrong-values", "nan-result"})
-VAGUE_SHAPES = frozenset({"all-zeros", "second-block-wrong", "later-rounds-wrong", "nearly-right"})
+
+def _any(failure: Failure) -> bool:
+    return True
+
+
+def _values(failure: Failure) -> bool:
+    """Whether the kernel ran to its end, and computed wrong values."""
+    return failure.wrong is not None
+
+
+def _places(failure: Failure) -> bool:
+    """Whether it left a tensor, or left out elements of the result."""
+    never = failure.evidence.never_stored
+    return failure.wrong is None or (never is not None and bool((never & failure.wrong).any()))
+
+
+def _nan(failure: Failure) -> bool:
+    """Whether the result is NaN where it should not be."""
+    return failure.wrong is not None and nan_result(failure.evidence, failure.wrong)
 
 
 @dataclass(frozen=True)
 class Suspect:
     """A cause that the text shows. `find` returns its node in a kernel, or in any function.
 
-    It replaces findings with the codes in `explains`; None: all except errors.
+    It explains a failing case only if that looks like its effect: `fits`.
     """
 
     code: str
     text: FindingText
     find: Callable[[ast.FunctionDef], Iterator[ast.AST]]
-    explains: frozenset[str] | None = None
+    fits: Callable[[Failure], bool] = _any
     in_launcher: bool = False
 
 
@@ -49,7 +57,6 @@ SUSPECTS = (
             "the offsets of each step from the loop's counter.",
         ),
         marks.pointers_not_put_back,
-        ABOUT_SIZES | UNSPECIFIC | VAGUE_SHAPES | {"contiguous-assumed", "out-of-bounds-load"},
     ),
     Suspect(
         "pointers-left-behind",
@@ -61,7 +68,7 @@ SUSPECTS = (
             "of each step from the loop's counter.",
         ),
         marks.pointers_left_behind,
-        VAGUE_SHAPES | {"wrong-values", "load-ignores-pid"},
+        _values,
     ),
     Suspect(
         "mask-not-turned",
@@ -73,8 +80,6 @@ SUSPECTS = (
             "the rows and columns of the output.",
         ),
         marks.mask_not_turned,
-        ABOUT_SIZES
-        | {"masked-lanes-used", "other-missing", "out-of-bounds-store", "mask-sizes-exchanged"},
     ),
     Suspect(
         "block-reduced",
@@ -85,7 +90,7 @@ SUSPECTS = (
             "Write tl.maximum(x, 0.0), or tl.where(x > 0, x, 0.0).",
         ),
         marks.largest_of_zero,
-        frozenset({"wrong-values", "relu-before-bias", "bias-by-row"}),
+        _values,
     ),
     Suspect(
         "brackets-missing",
@@ -108,7 +113,6 @@ SUSPECTS = (
             "n_cols)`.",
         ),
         marks.joined_by_or,
-        ABOUT_SIZES | {"masked-lanes-used", "other-missing", "programs-race"},
     ),
     Suspect(
         "chosen-by-product",
@@ -120,7 +124,7 @@ SUSPECTS = (
             "element by its address.",
         ),
         marks.chosen_by_product,
-        frozenset({"other-missing", "rescaling-missing", "hidden-block-nan", "nan-result"}),
+        _nan,
     ),
     Suspect(
         "pointer-cast",
@@ -142,7 +146,6 @@ SUSPECTS = (
             "Pass the strides as they are: x.stride(0), x.stride(1).",
         ),
         marks.counted_in_bytes,
-        ABOUT_SIZES | {"contiguous-assumed", "address-stretched", "out-of-bounds-load"},
         in_launcher=True,
     ),
     Suspect(
@@ -155,7 +158,7 @@ SUSPECTS = (
             "mask the last block.",
         ),
         marks.floored_loops,
-        ABOUT_SIZES | UNSPECIFIC | {"all-zeros", "part-of-block-wrong"},
+        _values,
     ),
     Suspect(
         "size-written-out",
@@ -165,6 +168,6 @@ SUSPECTS = (
             "Pass the size as an argument, `n_elements`, and compare with that.",
         ),
         marks.fixed_sizes,
-        ABOUT_SIZES,
+        _places,
     ),
 )

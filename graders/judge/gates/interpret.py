@@ -7,34 +7,17 @@ from dataclasses import replace
 
 from graders.judge.cases.prepared import Prepared, distinct
 from graders.judge.compiling.gate import compile_gate
-from graders.judge.diagnosis import handed_strides
-from graders.judge.diagnosis.ast_patterns import masked_like_a_store
-from graders.judge.diagnosis.explain import (
-    MASK_MISSING,
-    MAX_FINDINGS,
-    UNEXPLAINED,
-    explain,
-    explain_tf32,
-    relabel,
-    seen_in,
-)
+from graders.judge.diagnosis.explain import explain, finding
 from graders.judge.diagnosis.facts import with_program
-from graders.judge.diagnosis.generic import FAULTS
-from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
 from graders.judge.gates import hidden
 from graders.judge.gates.compile import differing
 from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import Context, Facts, GateResult
-from graders.judge.records import Exercise, LaunchFacts
-from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.pointing import pointing_of, with_rounds
 from graders.judge.running.traffic import traffic_case
 from graders.judge.running.unseen import ran_in
 from graders.judge.scoring import WASTEFUL_SHARE
-
-ADDRESS_OUTSIDE = "address-outside"
-LEAST_BLOCK = 8  # elements: a size that it does not divide is not a multiple of any usual block
 
 
 def run(context: Context) -> GateResult:
@@ -48,17 +31,16 @@ def run(context: Context) -> GateResult:
     context.facts.ran = ran_in(outcome for _, outcome in ran.outcomes)
     context.facts.largest = max((item.size for item in ran.passed), default=0)
     _count(context.facts, cases, ran)
-    findings = _explained(exercise, ran)
-    if findings:
-        if findings[0].code == MASK_MISSING and _mask_is_right(findings[0], context, ran):
-            findings[0] = relabel(findings[0], ADDRESS_OUTSIDE, FAULTS[ADDRESS_OUTSIDE])
-        if findings[0].code in UNEXPLAINED:
-            findings = _explained(exercise, with_rounds(ran, planned, workers))
-        if findings[0].code in UNEXPLAINED | handed_strides.SYMPTOMS:
-            findings = _by_all_cases(findings, exercise, ran)
-        found = pointing_of(findings[0].case, ran, planned, workers)
+    source = planned.source
+    causes = explain(
+        exercise, ran.seen(source), lambda: with_rounds(ran, planned, workers).seen(source)
+    )
+    findings = [finding("interpret", exercise, cause) for cause in causes]
+    if causes:
+        found = pointing_of(causes[0].failure.case.name, ran, planned, workers)
         if found is not None:
-            told = seen_in(findings[0], exercise, found.failure, found.block)
+            shown = replace(causes[0], failure=found.failure)
+            told = finding("interpret", exercise, shown, found.block)
             known = with_program(told.facts, found.table)
             findings[0] = replace(told, table=found.table, facts=known)
     remarks = () if findings else context.captured.remarks
@@ -94,50 +76,6 @@ def official(context: Context) -> GateResult:
         return _failed_parts(ran), ran.slow
 
     return hidden.graded("interpret", context, failed, [item.case for item in distinct(cases)])
-
-
-def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
-    """Explain the failures, TF32 last because it would hide the other mistakes."""
-    passed = [(item.args, item.expectation) for item in ran.passed]
-    others = [failure for failure in ran.failures if all(failure is not f for f in ran.of_tf32)]
-    findings = explain(exercise, others, "interpret", passed)
-    return [*findings, *explain_tf32(exercise, ran.of_tf32, "interpret")][:MAX_FINDINGS]
-
-
-def _mask_is_right(finding: Finding, context: Context, ran: RunResult) -> bool:
-    """Whether the load has the mask of a store that is correct although no size fits a block."""
-    shapes = (item.expectation.values.shape for item in ran.passed)
-    ragged = any(shape and all(size % LEAST_BLOCK for size in shape) for shape in shapes)
-    return ragged and masked_like_a_store(context.submission.source, finding.line)
-
-
-def _by_all_cases(findings: list[Finding], exercise: Exercise, ran: RunResult) -> list[Finding]:
-    """Relabel the first finding by the feature that separates failing from passing cases.
-
-    The feature is a stride, or a size if nothing else is known.
-    """
-    failed = {id(failure.expectation) for failure in ran.failures}
-    wrong = {item.case.name for item, _ in ran.outcomes if id(item.expectation) in failed}
-    by_name: dict[str, SeenCase] = {}
-    for item, outcome in ran.outcomes:
-        launches, name = outcome.launches, item.case.name
-        given = launches[-1].given if launches else {}
-        by_name[name] = SeenCase(item.args, _constants(launches), name in wrong, given)
-    seen = list(by_name.values())
-    told = handed_strides.stride_of_another(seen, exercise.parameters)
-    if told is None and findings[0].code in UNEXPLAINED:
-        told = failing_sizes(seen, exercise.parameters)
-    return findings if told is None else [relabel(findings[0], *told), *findings[1:]]
-
-
-def _constants(launches: Sequence[LaunchFacts]) -> dict[str, int]:
-    """The whole numbers among the constants of all launches, the last launch's first."""
-    found: dict[str, int] = {}
-    for launch in reversed(launches):
-        for name, value in launch.meta.items():
-            if type(value) is int:
-                found.setdefault(name, value)
-    return found
 
 
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:

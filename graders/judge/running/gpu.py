@@ -14,11 +14,11 @@ import torch
 
 from graders.judge.cases.compare import returned_tensor, widened
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.explain import explain
+from graders.judge.diagnosis.explain import explain, finding
 from graders.judge.diagnosis.failures import Difference, Failure
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
-from graders.judge.running.gpu_differences import Seen, fill_undefined_lanes, name_difference
+from graders.judge.running.gpu_differences import RanAgain, fill_undefined_lanes, name_difference
 from graders.judge.running.interpret import RunResult, collect, run_plan
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
@@ -49,7 +49,7 @@ def gpu_gate(
         difference = reasons[0] if reasons else None  # many cases rarely fail for many reasons
         if number < MOST_REPEATED:
             item = next(item for item in real if item.expectation is failure.expectation)
-            seen = Seen(
+            seen = RanAgain(
                 failure,
                 repeats=_results(planned, item, workers, REPEATS),
                 filled=_filled(planned, item, workers),
@@ -60,7 +60,8 @@ def gpu_gate(
             difference = name_difference(seen)
             reasons += [] if difference is None else [difference]
         run.failures[number] = replace(failure, difference=difference)
-    return run, explain(exercise, run.failures, "gpu")
+    causes = explain(exercise, run.seen())
+    return run, [finding("gpu", exercise, cause) for cause in causes]
 
 
 def _results(

@@ -24,7 +24,7 @@ _ROUNDING = 2.0**-9  # of the terms that are added up: far above fp32's, far bel
 
 
 @dataclass(frozen=True)
-class Seen:
+class RanAgain:
     """What is known about a case that failed on a GPU.
 
     `repeats` are results of the same case on the same GPU. `filled` is the result with undefined
@@ -70,11 +70,11 @@ class Reason:
 
     code: str
     text: FindingText
-    shows: Callable[[Seen], bool]
+    shows: Callable[[RanAgain], bool]
     line: Callable[[Sequence[Kernel]], int | None] = lambda kernels: None
 
 
-def name_difference(seen: Seen) -> Difference | None:
+def name_difference(seen: RanAgain) -> Difference | None:
     """The first known reason that matches; None if none does."""
     for reason in REASONS:
         if reason.shows(seen):
@@ -140,18 +140,18 @@ def _has_atomics(kernels: Sequence[Kernel]) -> bool:
     return any(name.startswith("atomic") for name in calls)
 
 
-def _reorders(seen: Seen) -> bool:
+def _reorders(seen: RanAgain) -> bool:
     """Whether the result changes from run to run by no more than reordering a sum can explain."""
     spread = seen.spread
     moves = bool((spread > 0).any()) and _has_atomics(seen.kernels)
     return moves and bool((spread <= _ROUNDING * seen.terms).all())
 
 
-def _races(seen: Seen) -> bool:
+def _races(seen: RanAgain) -> bool:
     return bool((seen.spread > 0).any())
 
 
-def _rounds_to_tf32(seen: Seen) -> bool:
+def _rounds_to_tf32(seen: RanAgain) -> bool:
     actual = seen.failure.evidence.actual
     assert actual is not None
     if seen.magnitude is None or actual.dtype != torch.float32:
@@ -159,7 +159,7 @@ def _rounds_to_tf32(seen: Seen) -> bool:
     return bool((seen.error <= _TF32 * seen.magnitude).all())
 
 
-def _rounds_to_half(seen: Seen) -> bool:
+def _rounds_to_half(seen: RanAgain) -> bool:
     actual = seen.failure.evidence.actual
     assert actual is not None
     if actual.dtype not in (torch.float16, torch.bfloat16):
@@ -168,7 +168,7 @@ def _rounds_to_half(seen: Seen) -> bool:
     return bool((seen.error <= _HALF_ULPS * ulp * seen.terms).all())
 
 
-def _uses_undefined_lanes(seen: Seen) -> bool:
+def _uses_undefined_lanes(seen: RanAgain) -> bool:
     actual = seen.failure.evidence.actual
     assert actual is not None
     if seen.filled is None:

@@ -12,8 +12,8 @@ import torch
 
 from graders.judge.cases.compare import Expectation, wrong_elements
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.failures import Failure
-from graders.judge.records import Evidence, GraderError
+from graders.judge.diagnosis.failures import Failure, Seen, SeenCase
+from graders.judge.records import Evidence, Fault, GraderError
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.report_checks import backed, not_interpreted
 from graders.judge.sandbox.pool import Job, Outcome, Workers
@@ -23,6 +23,7 @@ GPU_BATCH_SECONDS = 240.0
 ORDERS = ("reversed", "shuffled")
 ENDLESS = frozenset({"timeout", "asleep", "out-of-memory"})  # one of these is enough: stop the run
 LATE = ("timeout", "too-slow")
+TF32 = "tf32-rounding"  # the fault of a case that only TF32 makes wrong
 ROUNDS = 3  # in which cases smaller than one that timed out are still tried
 
 
@@ -34,7 +35,6 @@ class RunResult:
     passed: list[Prepared] = field(default_factory=list)
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
     planned: list[Prepared] = field(default_factory=list)
-    of_tf32: list[Failure] = field(default_factory=list)  # those of `failures` that it explains
     largest: int | None = None  # elements of the largest public case that passed; None: see `slow`
 
     @property
@@ -60,6 +60,16 @@ class RunResult:
     def outcome_of(self, item: Prepared) -> Outcome | None:
         """The outcome of a case in the first schedule in which it ran."""
         return next((outcome for ran, outcome in self.outcomes if ran is item), None)
+
+    def seen(self, source: str = "") -> Seen:
+        """What is known about the cases, to name a mistake."""
+        failed = {id(failure.expectation) for failure in self.failures}
+        cases: dict[int, SeenCase] = {}
+        for item, outcome in self.outcomes:
+            key, launches = id(item.expectation), outcome.launches
+            case = SeenCase(item.case, item.args, item.expectation, launches, key in failed)
+            cases.setdefault(key, case)
+        return Seen(self.failures, list(cases.values()), source)
 
     def failed_parts(self) -> set[str]:
         """The parts with a case that failed or did not run."""
@@ -98,8 +108,8 @@ def run_cases(
 def _tell_tf32_apart(result: RunResult, planned: PlannedJobs, workers: Workers) -> None:
     """Run failed cases again without TF32, if a tl.dot cut off its factors to TF32.
 
-    A case that is then correct fails because of TF32 alone. A case that is still wrong is judged
-    without TF32, which would hide the mistake.
+    A case that is then correct fails because of TF32 alone, and gets a fault that says so. A case
+    that is still wrong is judged without TF32, which would hide the mistake.
     """
     rounded = [
         (item, "grid")
@@ -113,10 +123,13 @@ def _tell_tf32_apart(result: RunResult, planned: PlannedJobs, workers: Workers) 
             continue
         place = next(i for i, f in enumerate(result.failures) if f.expectation is item.expectation)
         still = judge_outcome(item, outcome, schedule)
-        if still is None:
-            result.of_tf32.append(result.failures[place])
-        else:
-            result.failures[place] = still
+        result.failures[place] = still or _because_of_tf32(result.failures[place])
+
+
+def _because_of_tf32(failure: Failure) -> Failure:
+    fault = Fault(TF32, "Without TF32 this case is correct.")
+    evidence = replace(failure.evidence, faults=(fault, *failure.evidence.faults))
+    return replace(failure, evidence=evidence)
 
 
 def _by_size(

@@ -11,8 +11,7 @@ import torch
 
 from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.failures import Failure
-from graders.judge.diagnosis.loads import loads_table
-from graders.judge.diagnosis.programs import program_table
+from graders.judge.diagnosis.programs import loads_table, program_table
 from graders.judge.records import GraderError, LaunchFacts
 from graders.judge.report import Table
 from graders.judge.running.interpret import RunResult
@@ -72,10 +71,7 @@ def with_rounds(ran: RunResult, planned: PlannedJobs, workers: Workers) -> RunRe
     Failures that were not recorded are left out. Nothing changes if a program went wrong in its
     first round: then rounds explain nothing.
     """
-    of_tf32 = {id(failure) for failure in ran.of_tf32}
-    partly = [
-        (item, f) for item, f in _failing(ran) if _is_partly_wrong(f) and id(f) not in of_tf32
-    ]
+    partly = [(item, f) for item, f in _failing(ran) if _is_partly_wrong(f)]
     partly, unseen = partly[:MOST_IN_ROUNDS], {id(f) for _, f in partly[MOST_IN_ROUNDS:]}
     outcomes = _once_more(planned, [item for item, _ in partly], workers)
     again = {

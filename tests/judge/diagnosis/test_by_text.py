@@ -1,9 +1,17 @@
-"""Causes that stand in the text of a kernel, told in the place of their symptom."""
+"""Causes that the text of a kernel shows, and the failing cases that look like their effect."""
 
 from __future__ import annotations
 
-from graders.judge.diagnosis.by_text import deduplicate
-from graders.judge.report import Finding
+from dataclasses import replace
+
+import torch
+
+from graders.judge.diagnosis.by_text import LOOP_OUTSIDE, NO_LOOP, endless, suspects
+from graders.judge.diagnosis.explain import explain, finding
+from graders.judge.diagnosis.failures import Failure, Seen
+from graders.judge.diagnosis.generic import OUTCOMES
+from graders.judge.records import Fault
+from tests.support.failing_cases import ADD, fail, poisoned, stored
 
 KERNEL = """
 import triton
@@ -15,17 +23,23 @@ def launcher(x):
     return {size}
 """
 RIGHT = {"mask": "(rows < n_rows) & (cols < n_cols)", "pointer": "x_ptr + 1", "size": "x.stride(0)"}
-SYMPTOM = Finding("interpret", "missing-mask", "Title", "Words.\n\nSeen with x.", 4)
+OUTSIDE = Fault("out-of-bounds-load", "8 of 16 lanes are outside.", line=4)
+SYMPTOM = fail(None, faults=(OUTSIDE,), status="raised")
+VALUES = fail(lambda x, y: x * y)
 
 
-def codes(symptom: Finding = SYMPTOM, **parts: str) -> list[str]:
-    return [f.code for f in deduplicate([symptom], KERNEL.format(**{**RIGHT, **parts}))]
+def told(text: str, failure: Failure = SYMPTOM) -> list[str]:
+    return [found.code for found in suspects([failure], text) if found.matches]
+
+
+def codes(failure: Failure = SYMPTOM, **parts: str) -> list[str]:
+    return told(KERNEL.format(**{**RIGHT, **parts}), failure)
 
 
 def test_a_sound_text_changes_nothing() -> None:
-    assert codes() == ["missing-mask"]
-    assert codes(mask="(x & 1) == 0") == ["missing-mask"]
-    assert codes(mask="x < (n & 7)") == ["missing-mask"]
+    assert codes() == []
+    assert codes(mask="(x & 1) == 0") == []
+    assert codes(mask="x < (n & 7)") == []
 
 
 def test_brackets_that_are_missing_around_a_comparison() -> None:
@@ -40,8 +54,10 @@ def test_brackets_that_are_missing_around_a_comparison() -> None:
 
 def test_the_cause_keeps_what_was_seen_and_names_its_own_line() -> None:
     text = KERNEL.format(**{**RIGHT, "mask": "rows < n_rows & cols < n_cols"})
-    (found,) = deduplicate([SYMPTOM], text)
-    assert found.message.endswith("Seen with x.")
+    (cause,) = explain(ADD, Seen([SYMPTOM], source=text))
+    found = finding("interpret", ADD, cause)
+    assert found.code == "brackets-missing"
+    assert found.message.endswith("8 of 16 lanes are outside.")
     assert found.line == 5
 
 
@@ -49,39 +65,37 @@ def test_pointers_of_one_dtype_sizes_and_bytes() -> None:
     assert codes(pointer="x_ptr.to(tl.pointer_type(tl.float32))") == ["pointer-cast"]
     assert codes(mask="offsets < 4096") == ["size-written-out"]
     assert codes(size="x.stride(0) * x.element_size()") == ["counted-in-bytes"]
-    assert codes(size="16384 // (x.shape[1] * x.element_size())") == ["missing-mask"]
-    assert codes(size="x.stride(0) * x.element_size() % 16 == 0") == ["missing-mask"]
+    assert codes(size="16384 // (x.shape[1] * x.element_size())") == []
+    assert codes(size="x.stride(0) * x.element_size() % 16 == 0") == []
 
 
 def test_what_is_certain_is_not_replaced() -> None:
-    error = Finding("interpret", "kernel-error", "Title", "Words.", 4)
-    assert codes(error, mask="rows < n_rows & cols < n_cols") == ["kernel-error"]
-    values = Finding("interpret", "wrong-values", "Title", "Words.")
-    assert codes(values, mask="offsets < 4096") == ["wrong-values"]
+    error = Fault("kernel-error", "The grid is no tuple.")
+    stopped = replace(fail(None, faults=(error,), status="raised"), error=error)
+    assert codes(stopped, mask="rows < n_rows & cols < n_cols") == []
+    assert codes(VALUES, mask="offsets < 4096") == []
+    never = stored((40,), slice(0, 32))
+    assert codes(fail(poisoned(never), (40,), never), mask="offsets < 4096") == ["size-written-out"]
 
 
-def test_a_kernel_that_does_not_compile_is_refused_once() -> None:
-    refused = [Finding("compile", "compile-error", "Title", str(n), 5) for n in range(2)]
-    error = Finding("interpret", "kernel-error", "Title", "Words.", 6)
-    assert deduplicate([*refused, error, SYMPTOM], KERNEL.format(**RIGHT)) == [refused[0], SYMPTOM]
+def test_the_text_explains_only_results_that_look_like_its_effect() -> None:
+    text = "@triton.jit\ndef kernel(x):\n    y = tl.sum(x * (cols == target))\n"
+    assert told(text, VALUES) == []
+    assert told(text, fail(lambda x, y: torch.sqrt(x + y))) == ["chosen-by-product"]
 
 
 def test_of_a_kernel_without_a_loop_no_endless_loop_is_said() -> None:
-    endless = Finding("interpret", "timeout", "Title", "A loop.\n\nSeen with x.")
-    (found,) = deduplicate([endless], KERNEL.format(**RIGHT))
-    assert "no loop" in found.message
+    assert endless(KERNEL.format(**RIGHT)) == (NO_LOOP, None)
     looping = KERNEL.format(**RIGHT).replace("    mask", "    for i in range(9): pass\n    mask")
-    (found,) = deduplicate([endless], looping)
-    assert (found.message, found.line) == (endless.message, 5)
+    assert endless(looping) == (OUTCOMES["timeout"], 5)
 
 
 def test_an_endless_loop_of_the_launcher_is_not_said_of_the_kernel() -> None:
-    endless = Finding("interpret", "timeout", "Title", "A loop.\n\nSeen with x.")
     text = KERNEL.format(**RIGHT).replace("    return", "    while True:\n        pass\n    return")
-    (found,) = deduplicate([endless], text)
-    assert "launcher" in found.title
-    assert found.message.endswith("Seen with x.")
-    assert found.line == 8
+    assert endless(text) == (LOOP_OUTSIDE, 8)
+    late = replace(fail(None, status="timeout"))
+    (cause,) = explain(ADD, Seen([late], source=text))
+    assert finding("interpret", ADD, cause).line == 8
 
 
 LOOPING = """
@@ -94,32 +108,26 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
 
 
 def test_a_loop_that_leaves_out_the_block_that_is_not_full() -> None:
-    vague = Finding("interpret", "nothing-stored", "Title", "Words.\n\nSeen with x.")
-
-    def told(loop: str, before: str = "pass") -> list[str]:
-        text = LOOPING.format(loop=loop, before=before)
-        return [found.code for found in deduplicate([vague], text)]
+    def shown(loop: str, before: str = "pass") -> list[str]:
+        return told(LOOPING.format(loop=loop, before=before), VALUES)
 
     for loop in ("for i in range(n // BLOCK)", "for i in tl.range(0, n // BLOCK)"):
-        assert told(loop) == ["loop-rounds-down"], loop
-    assert told("for i in range(full)", "full = n // BLOCK") == ["loop-rounds-down"]
-    assert told("while i + BLOCK <= n", "i = 0") == ["loop-rounds-down"]
+        assert shown(loop) == ["loop-rounds-down"], loop
+    assert shown("for i in range(full)", "full = n // BLOCK") == ["loop-rounds-down"]
+    assert shown("while i + BLOCK <= n", "i = 0") == ["loop-rounds-down"]
     for loop in ("for i in range(tl.cdiv(n, BLOCK))", "for i in range(0, n, BLOCK)", "while i < n"):
-        assert told(loop) == ["nothing-stored"], loop
+        assert shown(loop) == [], loop
     for rest in ("rest = n % BLOCK", "tail = n // BLOCK * BLOCK"):  # what is left is looked after
-        assert told("for i in range(n // BLOCK)", rest) == ["nothing-stored"], rest
+        assert shown("for i in range(n // BLOCK)", rest) == [], rest
 
 
 def test_the_largest_of_a_block_where_each_element_was_meant() -> None:
-    vague = Finding("interpret", "wrong-values", "Title", "Words.\n\nSeen with x.")
+    def shown(value: str) -> list[str]:
+        return told(f"@triton.jit\ndef kernel(x):\n    y = {value}\n", VALUES)
 
-    def told(value: str) -> list[str]:
-        text = f"@triton.jit\ndef kernel(x):\n    y = {value}\n"
-        return [found.code for found in deduplicate([vague], text)]
-
-    assert told("tl.max(x, 0)") == ["block-reduced"]
+    assert shown("tl.max(x, 0)") == ["block-reduced"]
     for value in ("tl.maximum(x, 0)", "tl.max(x, 1)", "tl.exp(x - tl.max(x, 0))"):
-        assert told(value) == ["wrong-values"], value
+        assert shown(value) == [], value
 
 
 TURNED = """
@@ -134,13 +142,13 @@ def kernel(x_ptr, y_ptr, n, m):
 
 
 def test_a_block_that_is_turned_without_its_mask() -> None:
-    def told(turn: str, mask: str) -> list[str]:
-        return [f.code for f in deduplicate([SYMPTOM], TURNED.format(turn=turn, mask=mask))]
+    def shown(turn: str, mask: str) -> list[str]:
+        return told(TURNED.format(turn=turn, mask=mask))
 
     for turn in ("tl.trans(tile)", "tile.T", "tl.trans(tile * 2.0)", "tl.permute(tile, (1, 0))"):
-        assert told(turn, "mask") == ["mask-not-turned"], turn
-    assert told("tl.trans(tile)", "tl.trans(mask)") == ["missing-mask"]
-    assert told("tile", "mask") == ["missing-mask"]
+        assert shown(turn, "mask") == ["mask-not-turned"], turn
+    assert shown("tl.trans(tile)", "tl.trans(mask)") == []
+    assert shown("tile", "mask") == []
 
 
 WALKS = """
@@ -161,21 +169,18 @@ def kernel(x_ptr, y_ptr, n):
 
 
 def test_pointers_that_a_second_walk_finds_at_the_end_of_the_row() -> None:
-    def told(between: str) -> list[str]:
-        return [f.code for f in deduplicate([SYMPTOM], WALKS.format(between=between, second=""))]
+    def shown(between: str) -> list[str]:
+        return told(WALKS.format(between=between, second=""))
 
-    assert told("mean = total / n") == ["pointers-not-put-back"]
+    assert shown("mean = total / n") == ["pointers-not-put-back"]
     for put_back in ("x_ptrs = row", "x_ptrs -= n", "x_ptrs, y_ptrs = row, y_ptr"):
-        assert told(put_back) == ["missing-mask"], put_back
+        assert shown(put_back) == [], put_back
 
 
 def test_pointers_that_stay_where_others_move_on() -> None:
-    values = Finding("interpret", "wrong-values", "Title", "Words.")
+    def shown(second: str, between: str = "x_ptrs = row") -> list[str]:
+        return told(WALKS.format(between=between, second=second), VALUES)
 
-    def told(second: str, between: str = "x_ptrs = row") -> list[str]:
-        text = WALKS.format(between=between, second=second)
-        return [f.code for f in deduplicate([values], text)]
-
-    assert told(" * tl.load(row)") == ["pointers-left-behind"]
-    assert told(" * tl.load(y_ptr + start)") == ["wrong-values"]
-    assert told(" * tl.load(y_ptr)") == ["wrong-values"]  # one number for all
+    assert shown(" * tl.load(row)") == ["pointers-left-behind"]
+    assert shown(" * tl.load(y_ptr + start)") == []
+    assert shown(" * tl.load(y_ptr)") == []  # one number for all

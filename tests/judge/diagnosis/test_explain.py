@@ -3,85 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
-from graders.judge.cases.compare import expect, wrong_elements
-from graders.judge.diagnosis import candidates, matching
-from graders.judge.diagnosis.explain import explain
-from graders.judge.diagnosis.failures import Failure
-from graders.judge.records import (
-    Case,
-    Evidence,
-    Exercise,
-    ExpectedWrong,
-    Fault,
-    Misconception,
-    TensorSpec,
-)
+from graders.judge.cases.compare import expect
+from graders.judge.diagnosis import matching, named
+from graders.judge.diagnosis.explain import explain, finding
+from graders.judge.diagnosis.failures import Failure, Seen, SeenCase
+from graders.judge.diagnosis.ranking import Sign
+from graders.judge.records import Exercise, ExpectedWrong, Fault, Misconception
+from graders.judge.report import Finding
+from tests.support.failing_cases import ADD, SUBTRACTS, UNMASKED, fail, poisoned, stored
 
-SUBTRACTS = Misconception(
-    code="subtracts",
-    title="It subtracts",
-    message="The values are differences.",
-    next_step="Use +.",
-    expected_wrong=(ExpectedWrong(lambda x, y: x - y),),
-)
 TWICE = ExpectedWrong(lambda x, y: x + 2 * y)
-UNMASKED = Misconception(
-    code="missing-mask",
-    title="No mask",
-    message="The last block reaches past the end.",
-    next_step="Compare the offsets with n_elements.",
-    faults=frozenset({"out-of-bounds-store"}),
-)
-ADD = Exercise(
-    name="vector_add",
-    lesson="none",
-    title="",
-    parameters=("x", "y"),
-    reference=lambda x, y: x + y,
-    cases=(),
-    hints=("", "", ""),
-    misconceptions=(SUBTRACTS, UNMASKED),
-    parts={"core": 10},
-)
 
 
-def fail(
-    actual: Any,
-    shape: tuple[int, ...] = (40,),
-    never: torch.Tensor | None = None,
-    faults: tuple[Fault, ...] = (),
-    status: str = "wrong-values",
-) -> Failure:
-    """A failing case; `actual(x, y)` is what the kernel computed, None where it did not return."""
-    torch.manual_seed(0)
-    x, y = torch.randn(shape), torch.randn(shape)
-    (expectation,) = expect(ADD, (x, y))
-    output = None if actual is None else actual(x, y)
-    wrong = None if output is None else wrong_elements(output, expectation)
-    evidence = Evidence((x, y), expectation.values, output, never, faults)
-    spec = TensorSpec(shape)
-    case = Case("n=40", (spec, spec))
-    return Failure(case, status, evidence, expectation, wrong)
+def findings(
+    failures: Sequence[Failure],
+    exercise: Exercise = ADD,
+    passed: Sequence[SeenCase] = (),
+    source: str = "",
+) -> list[Finding]:
+    causes = explain(exercise, Seen(failures, passed, source))
+    return [finding("interpret", exercise, cause) for cause in causes]
 
 
 def codes(*failures: Failure) -> list[str]:
-    return [finding.code for finding in explain(ADD, failures, "interpret")]
-
-
-def stored(shape: tuple[int, ...], which: Any) -> torch.Tensor:
-    never = torch.ones(shape, dtype=torch.bool)
-    never[which] = False
-    return never
-
-
-def poisoned(never: torch.Tensor) -> Any:
-    return lambda x, y: torch.where(never, torch.nan, x + y)
+    return [found.code for found in findings(failures)]
 
 
 def test_a_mistake_is_named_by_what_it_computes() -> None:
@@ -90,7 +42,7 @@ def test_a_mistake_is_named_by_what_it_computes() -> None:
 
 def test_a_mistake_is_named_by_its_fault() -> None:
     fault = Fault("out-of-bounds-store", "8 of 16 lanes are outside.", line=7)
-    (finding,) = explain(ADD, [fail(None, faults=(fault,), status="raised")], "interpret")
+    (finding,) = findings([fail(None, faults=(fault,), status="raised")])
     assert finding.code == "missing-mask"
     assert finding.line == 7
     assert "8 of 16 lanes" in finding.message
@@ -99,14 +51,14 @@ def test_a_mistake_is_named_by_its_fault() -> None:
 def test_an_error_in_a_kernel_says_what_to_do() -> None:
     error = Fault("kernel-error", "The grid is no tuple.", cause="Write (n,).")
     failed = replace(fail(None, faults=(error,), status="raised"), error=error)
-    (finding,) = explain(ADD, [failed], "interpret")
+    (finding,) = findings([failed])
     assert finding.next_step == "Write (n,)."
 
 
 def test_a_launcher_that_asks_for_a_gpu_is_told_where_to_allocate() -> None:
     error = Fault("exception", "AssertionError: Torch not compiled with CUDA enabled")
     failed = replace(fail(None, faults=(error,), status="raised"), error=error)
-    (finding,) = explain(ADD, [failed], "interpret")
+    (finding,) = findings([failed])
     assert "torch.empty_like(x)" in finding.next_step
 
 
@@ -162,16 +114,16 @@ def test_of_two_mistakes_in_placing_the_first_is_the_cause() -> None:
     exercise = replace(ADD, misconceptions=(masks, gaps))
     failures = [left("out-of-bounds-store", n) for n in (40, 41, 42)]
     failures += [left("gap-read", n) for n in (43, 44)]
-    told = [finding.code for finding in explain(exercise, failures, "interpret")]
+    told = [found.code for found in findings(failures, exercise)]
     assert told == ["missing-mask"]
     loose = replace(ADD, misconceptions=(UNMASKED, replace(gaps, places=False)))
-    assert len(explain(loose, failures, "interpret")) == 2
-    assert len(explain(loose, failures[:-1], "interpret")) == 1  # one odd case tells no mistake
+    assert len(findings(failures, loose)) == 2
+    assert len(findings(failures[:-1], loose)) == 1  # one odd case tells no mistake
 
 
 def test_numbers_that_look_alike_are_shown_in_every_digit() -> None:
     close = replace(fail(lambda x, y: (x + y) * (1 + 2e-7)), wrong=torch.ones(40, dtype=torch.bool))
-    found = explain(ADD, [close], "interpret")
+    found = findings([close])
     shown = re.search(r"got (\S+), expected (\S+)\.", found[0].message)
     assert shown is not None, found[0].message
     assert shown[1] != shown[2]
@@ -197,24 +149,24 @@ def test_what_accounts_for_four_cases_is_asked_about_first(
 ) -> None:
     asked: list[str] = []
 
-    def shows(misconception: Misconception, *more: Any) -> bool:
+    def shows(misconception: Misconception, *more: Any) -> Sign | None:
         asked.append(misconception.code)
         return matching.shows(misconception, *more)
 
-    monkeypatch.setattr(candidates, "shows", shows)
+    monkeypatch.setattr(named, "shows", shows)
     twice = replace(SUBTRACTS, code="adds-twice", expected_wrong=(TWICE,))
     exercise = replace(ADD, misconceptions=(SUBTRACTS, twice))
     alike = [fail(lambda x, y: x - y) for _ in range(6)]
-    explain(exercise, alike, "interpret")
+    findings(alike, exercise)
     assert asked == ["subtracts", "adds-twice"] * 4 + ["subtracts"] * 2
     asked.clear()
-    told = explain(exercise, [*alike[:4], fail(lambda x, y: x + 2 * y)], "interpret")
+    told = findings([*alike[:4], fail(lambda x, y: x + 2 * y)], exercise)
     assert asked[-3:] == ["subtracts", "subtracts", "adds-twice"]  # it does not account for that
-    assert [finding.code for finding in told] == ["subtracts"]  # one odd case of five says little
+    assert [found.code for found in told] == ["subtracts"]  # one odd case of five says little
     asked.clear()
     two = [fail(lambda x, y: x + 2 * y), fail(lambda x, y: x + 2 * y)]
-    told = explain(exercise, [*alike[:4], *two], "interpret")
-    assert [finding.code for finding in told] == ["subtracts", "adds-twice"]
+    told = findings([*alike[:4], *two], exercise)
+    assert [found.code for found in told] == ["subtracts", "adds-twice"]
 
 
 def test_what_is_named_stands_before_what_is_only_wrong_somehow() -> None:
@@ -234,7 +186,7 @@ def test_a_rounding_is_no_second_finding() -> None:
     exercise = replace(ADD, misconceptions=(SUBTRACTS, rounding))
     failures = [fail(lambda x, y: x - y, (size,)) for size in (40, 41)]
     failures += [fail(lambda x, y: x * y, (size,)) for size in (42, 43)]
-    assert [f.code for f in explain(exercise, failures, "interpret")] == ["subtracts"]
+    assert [f.code for f in findings(failures, exercise)] == ["subtracts"]
 
 
 def test_where_no_program_stored_says_little_if_elsewhere_some_did() -> None:
@@ -252,14 +204,14 @@ def test_a_mistake_that_would_have_failed_elsewhere_stands_back() -> None:
     second = replace(first, code="load-outside", expected_wrong=())
     exercise = replace(ADD, misconceptions=(first, second))
     args = (torch.randn(40), torch.randn(40))
-    held = [(args, expect(ADD, args)[0])]
-    assert [f.code for f in explain(exercise, [failure], "interpret")] == ["subtracts"]
-    assert [f.code for f in explain(exercise, [failure], "interpret", held)] == ["load-outside"]
+    held = [SeenCase(failure.case, args, expect(ADD, args)[0], (), failed=False)]
+    assert [f.code for f in findings([failure], exercise)] == ["subtracts"]
+    assert [f.code for f in findings([failure], exercise, held)] == ["load-outside"]
 
 
 def test_the_first_difference_is_said_in_numbers_and_drawn() -> None:
     never = stored((40,), slice(0, 32))
-    (finding,) = explain(ADD, [fail(poisoned(never), (40,), never)], "interpret")
+    (finding,) = findings([fail(poisoned(never), (40,), never)])
     assert (
         "8 of 40 elements are wrong; the first is [32], which no program stored" in finding.message
     )
@@ -281,4 +233,4 @@ def test_an_error_in_a_record_never_hides_the_failure() -> None:
     )
     exercise = Exercise(**{**vars(ADD), "misconceptions": (careless,)})
     failure = fail(lambda x, y: torch.zeros_like(x))
-    assert explain(exercise, [failure], "interpret")[0].code == "all-zeros"
+    assert findings([failure], exercise)[0].code == "all-zeros"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from graders.judge import discovery
-from graders.judge.diagnosis.loads import MOST_ARGUMENTS, loads_table
+from graders.judge.diagnosis.programs import MOST_ARGUMENTS, loads_table
 from graders.judge.pipeline import Judge
 from graders.judge.records import AccessMap, ProgramRow
 from graders.judge.report import Table

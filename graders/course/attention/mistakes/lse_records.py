@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graders.course.attention.mistakes import log_sum_exp as wrong
 from graders.course.attention.mistakes.records import MISTAKES as OF_ATTENTION
-from graders.course.attention.reference import attention_lse, lse_magnitude, magnitude
+from graders.course.attention.reference import attention_lse, magnitude
 from graders.course.common import rounding, shared
 from graders.course.common.expected import computes, walks_through_blocks
 from graders.course.common.several import joined, only
@@ -141,7 +141,7 @@ ALSO_OF_LSE: dict[str, tuple[ExpectedWrong, ...]] = {
     "last-block-only": walks_through_blocks(wrong.last_block_alone),
 }
 ROUNDING = {
-    "tf32-product": joined(rounding.tf32_product(magnitude), rounding.tf32_product(lse_magnitude)),
+    "tf32-product": rounding.tf32_product(),
     "lossy-dtype": joined(
         rounding.terms_in_half(magnitude),
         rounding.lossy_dtype(),

@@ -378,7 +378,7 @@ MISTAKES = (
     shared.axis_ignores_pid(),
     shared.tiles_missing("m", "d"),
     shared.offset_ignores_pid(),
-    rounding.tf32_product(magnitude),
+    rounding.tf32_product(),
     rounding.terms_in_half(magnitude),
     rounding.computes_in_half(magnitude),
 )

@@ -181,8 +181,9 @@ def _terms(number: int) -> Callable[..., torch.Tensor]:
 
 def _rounded() -> tuple[Misconception, ...]:
     """The mistakes of precision, each as it shows in the three results."""
-    by_magnitude = (rounding.accumulates_in_half, rounding.tf32_product, rounding.terms_in_half)
-    return tuple(joined(*(make(_terms(n)) for n in range(3))) for make in by_magnitude)
+    by_magnitude = (rounding.accumulates_in_half, rounding.terms_in_half)
+    of_each = (joined(*(make(_terms(n)) for n in range(3))) for make in by_magnitude)
+    return (rounding.tf32_product(), *of_each)
 
 
 DOUT_LIKE_OUT = Misconception(

@@ -303,7 +303,7 @@ MISTAKES = (
     shared.missing_mask("a sequence, or a group of heads,", "the length"),
     shared.offset_ignores_pid(),
     shared.grid_too_small("b * hq * d"),
-    rounding.tf32_product(decode_magnitude),
+    rounding.tf32_product(),
     rounding.terms_in_half(decode_magnitude),
     rounding.computes_in_half(decode_magnitude),
 )

@@ -132,7 +132,7 @@ MISTAKES = (
     *K_MISTAKES,
     rounding.accumulates_in_half(grouped_gemm_magnitude),
     rounding.lossy_dtype(grouped_gemm),
-    rounding.tf32_product(grouped_gemm_magnitude),
+    rounding.tf32_product(),
     shared.missing_mask("a matrix", "offs_m and offs_n"),
     shared.axis_ignores_pid(),
     shared.offset_ignores_pid(),

@@ -81,7 +81,7 @@ def product_mistakes(
         elementwise_product(operands, finish),
         accumulates_in_half(magnitude),
         lossy_dtype(reference),
-        tf32_product(magnitude),
+        tf32_product(),
         missing_mask("a matrix", "M and N"),
         tiles_lost(),
         axis_ignores_pid(),
