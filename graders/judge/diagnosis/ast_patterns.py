@@ -113,7 +113,7 @@ def floored_loops(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
         )
 
     nodes = list(ast.walk(kernel))
-    floored = [node for node in nodes if by_block(node, ast.FloorDiv)]
+    floored = [n for n in nodes if by_block(n, ast.FloorDiv) and not _rounds_up(n)]
     named = {
         ast.unparse(node.targets[0]): node.value
         for node in nodes
@@ -129,6 +129,14 @@ def floored_loops(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
             case ast.While(test=ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()])):
                 if by_block(left, ast.Add):
                     yield node
+
+
+def _rounds_up(quotient: ast.AST) -> bool:
+    """Whether the quotient is `(n + BLOCK - 1) // BLOCK`."""
+    match quotient:
+        case ast.BinOp(left=left, right=ast.Name(id=block)):
+            return any(isinstance(part, ast.Name) and part.id == block for part in ast.walk(left))
+    return False
 
 
 def largest_of_zero(kernel: ast.FunctionDef) -> Iterator[ast.AST]:

@@ -115,7 +115,13 @@ def test_a_loop_that_leaves_out_the_block_that_is_not_full() -> None:
         assert shown(loop) == ["loop-rounds-down"], loop
     assert shown("for i in range(full)", "full = n // BLOCK") == ["loop-rounds-down"]
     assert shown("while i + BLOCK <= n", "i = 0") == ["loop-rounds-down"]
-    for loop in ("for i in range(tl.cdiv(n, BLOCK))", "for i in range(0, n, BLOCK)", "while i < n"):
+    rounded_up = "for i in range((n + BLOCK - 1) // BLOCK)"
+    for loop in (
+        rounded_up,
+        "for i in range(tl.cdiv(n, BLOCK))",
+        "for i in range(0, n, BLOCK)",
+        "while i < n",
+    ):
         assert shown(loop) == [], loop
     for rest in ("rest = n % BLOCK", "tail = n // BLOCK * BLOCK"):  # what is left is looked after
         assert shown("for i in range(n // BLOCK)", rest) == [], rest
