@@ -25,6 +25,7 @@ JUDGING = (
     "graders.judge.pipeline",
     "graders.judge.submission.reader_process",
     "graders.judge.sandbox.zygote",
+    "graders.judge.sandbox.serve",
     "graders.judge.compiling.worker",
     "graders.judge.speed.measuring",
     "graders.grading.marks",

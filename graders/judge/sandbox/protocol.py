@@ -21,6 +21,7 @@ from typing import Any, Literal
 import torch
 
 from graders.judge.jail.jail import Device as Device
+from graders.judge.sandbox.serving import Ending
 
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
@@ -70,11 +71,14 @@ _DTYPES = {
     if isinstance(dtype, torch.dtype)
 }
 
-STOP = b"stop"  # tells the warm process to stop compiling ahead
-
 _HEADER = struct.Struct("=IIIIdd")
 HEADER_BYTES = 64
-LIMITS_BYTES = 1 << 16  # a message with a batch's limits: enough for 1,000 jobs
+_OUTCOMES: dict[str, Status] = {
+    "timeout": "timeout",
+    "batch-timeout": "timeout",
+    "asleep": "asleep",
+    "memory": "out-of-memory",
+}
 
 
 @dataclass(frozen=True)
@@ -196,34 +200,21 @@ class JobLimits:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a child ended: wait status, the limit that it exceeded, and CPU time."""
-
-    status: int
-    # "timeout", "batch-timeout", "stalled", "asleep", "memory", "judge-gone", or ""
-    reason: str = ""
-    processor_seconds: float = 0.0
-
-    def outcome(self) -> tuple[Status, str]:
-        """Return the outcome of the unfinished job, and the name of the signal."""
-        if self.reason in ("timeout", "batch-timeout"):
-            return "timeout", ""
-        if self.reason == "asleep":
-            return "asleep", ""
-        if self.reason == "memory":
-            return "out-of-memory", ""
-        if not os.WIFSIGNALED(self.status):
-            return "exited", ""
-        number = os.WTERMSIG(self.status)
-        if number == signal.SIGXCPU:
-            return "timeout", "SIGXCPU"
-        if number == signal.SIGKILL:  # not from us: the kernel was out of memory
-            return "out-of-memory", "SIGKILL"
-        name = signal.strsignal(number) or ""
-        with contextlib.suppress(ValueError):
-            name = signal.Signals(number).name
-        return "crashed", name
+def outcome_of(ending: Ending) -> tuple[Status, str]:
+    """Return the outcome of the job that was not finished, and the name of the signal."""
+    if ending.reason in _OUTCOMES:
+        return _OUTCOMES[ending.reason], ""
+    if not os.WIFSIGNALED(ending.status):
+        return "exited", ""
+    number = os.WTERMSIG(ending.status)
+    if number == signal.SIGXCPU:
+        return "timeout", "SIGXCPU"
+    if number == signal.SIGKILL:  # not from us: the kernel was out of memory
+        return "out-of-memory", "SIGKILL"
+    name = signal.strsignal(number) or ""
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(number).name
+    return "crashed", name
 
 
 @dataclass(frozen=True)

@@ -125,8 +125,8 @@ def test_too_much_time_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_was_killed_is_started_again() -> None:
     fresh = reader.Reader()
     fresh.start()
-    assert fresh._process is not None
-    fresh._process.kill()
+    assert fresh._started is not None
+    fresh._started.process.kill()
     descriptor = os.memfd_create("text")
     os.write(descriptor, b"def f(): pass")
     try:
