@@ -66,9 +66,9 @@ def read(path: Path, tally: Tally, name: str) -> None:
         load(path, EXERCISE)
         said = "read"
     except SubmissionError as error:
-        said = error.refusal.code
+        said = error.finding.code
         if said == "reading-failed":
-            tally.uncaught.append(f"{name}: {error.refusal.message}")
+            tally.uncaught.append(f"{name}: {error.finding.message}")
     tally.said[said] += 1
     tally.note_cost(name)
     defined_functions(path)
@@ -80,8 +80,8 @@ def read(path: Path, tally: Tally, name: str) -> None:
             nbformat.validate(notebook)
             code_of(notebook)
         except SubmissionError as error:
-            if error.refusal.code == "reading-failed":
-                tally.uncaught.append(f"{name}: {error.refusal.message}")
+            if error.finding.code == "reading-failed":
+                tally.uncaught.append(f"{name}: {error.finding.message}")
 
 
 def one(number: int, folder: Path, tally: Tally) -> Damaged:

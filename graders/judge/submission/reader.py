@@ -18,7 +18,8 @@ from graders.judge.sandbox.serving import Ending
 from graders.judge.sandbox.starting import Started
 from graders.judge.sandbox.tasks import Answer, TaskProcess
 from graders.judge.submission.files import MEMORY_BYTES
-from graders.judge.submission.refusals import Refusal, SubmissionError, refusal
+from graders.judge.submission.refusals import SubmissionError, refusal
+from triton_util.report import Finding
 
 SECONDS = 4  # of CPU time, for one file
 PATIENCE_SECONDS = 60.0  # wall time, for an overloaded machine
@@ -57,7 +58,7 @@ def _found(answer: Answer) -> dict[str, Any]:
     if "found" in told:
         return dict(told["found"])
     if "refused" in told:
-        raise SubmissionError(Refusal(**told["refused"]))
+        raise SubmissionError(Finding.from_json(told["refused"]))
     if "fault" in told:
         raise _failed(str(told["fault"]))
     if answer.ended == "time":

@@ -70,7 +70,7 @@ def _answering(
         try:
             told: dict[str, Any] = {"found": operation(data, asked)}
         except SubmissionError as error:
-            told = {"refused": vars(error.refusal)}
+            told = {"refused": error.finding.to_json()}
         except MemoryError:
             told = {"limit": "memory"}
         except BaseException as error:
