@@ -21,7 +21,7 @@ Reading = Callable[[Any], Any]
 def read(kind: type[T], data: Any) -> T:
     """Return the value of this type that the data describes; raises ValueError if it does not."""
     wanted: Any = kind
-    value: T = _reading(wanted)(data)
+    value: T = reading(wanted)(data)
     return value
 
 
@@ -35,19 +35,20 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _reading(kind: Any) -> Reading:
+def reading(kind: Any) -> Reading:
+    """Return what reads a value of this type; the types of its fields are looked up once."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return lambda data: data
     if origin in (typing.Union, types.UnionType):
-        return _one_of(kind, [_reading(one) for one in inner])
+        return _one_of(kind, [reading(one) for one in inner])
     if origin is tuple:
         return _tuple(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        key, item = map(_reading, inner)
+        key, item = map(reading, inner)
         return lambda data: {key(k): item(v) for k, v in _checked(Mapping, data).items()}
     if origin is list:
-        item = _reading(inner[0])
+        item = reading(inner[0])
         return lambda data: [item(one) for one in _checked(list, data)]
     if origin is Literal:
         return _one_of(kind, [_constant(one) for one in inner])
@@ -91,9 +92,9 @@ def _one_of(kind: Any, readings: list[Reading]) -> Reading:
 
 def _tuple(inner: tuple[Any, ...]) -> Reading:
     if len(inner) == 2 and inner[1] is ...:
-        item = _reading(inner[0])
+        item = reading(inner[0])
         return lambda data: tuple([item(one) for one in _checked((list, tuple), data)])
-    items = [_reading(one) for one in inner]
+    items = [reading(one) for one in inner]
 
     def of_length(data: Any) -> Any:
         given = _checked((list, tuple), data)
@@ -104,7 +105,7 @@ def _tuple(inner: tuple[Any, ...]) -> Reading:
 
 def _record(kind: Any) -> Reading:
     hints = typing.get_type_hints(kind)
-    known = {field.name: _reading(hints[field.name]) for field in fields(kind) if field.init}
+    known = {field.name: reading(hints[field.name]) for field in fields(kind) if field.init}
     required = {
         field.name
         for field in fields(kind)

@@ -39,7 +39,7 @@ GPU_ONLY = (
     "graders.judge.sandbox.ahead_compilers",
     "graders.judge.sandbox.gpu_lock",
     "graders.judge.sandbox.job_tensors_gpu",
-    "graders.judge.sandbox.watched",
+    "graders.judge.speed.watched",
     "graders.judge.speed.gate",
     "graders.judge.speed.inputs",
     "graders.judge.speed.measuring",

@@ -16,12 +16,13 @@ import signal
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import torch
 
 from graders.judge.jail.jail import Device as Device
 from graders.judge.sandbox.serving import Ending
+from triton_util.plain_data import read
 
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
@@ -217,8 +218,19 @@ def outcome_of(ending: Ending) -> tuple[Status, str]:
     return "crashed", name
 
 
+class Message:
+    """A record that crosses to the warm process, or to its fork."""
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()  # type: ignore[call-overload]
+
+    @classmethod
+    def from_json(cls, raw: bytes) -> Self:
+        return read(cls, json.loads(raw))
+
+
 @dataclass(frozen=True)
-class Limits:
+class Limits(Message):
     """What the warm process knows of a batch: its limits, but not its content."""
 
     jobs: tuple[JobLimits, ...]
@@ -227,18 +239,9 @@ class Limits:
     key: str = ""  # names the submission, whose binaries the child gets
     next_at_once: bool = False  # another batch follows at once, with the GPU's lock still held
 
-    def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_json(cls, raw: bytes) -> Limits:
-        limits = json.loads(raw)
-        jobs = tuple(JobLimits(**job) for job in limits.pop("jobs"))
-        return cls(jobs, **limits)
-
 
 @dataclass(frozen=True)
-class BatchPlan:
+class BatchPlan(Message):
     """The jobs that one fork runs, one after another. All are of one submission.
 
     `kernels` are the kernels of its launch plan in JSON, `source` the text that contains them.
@@ -259,15 +262,6 @@ class BatchPlan:
         """Return the part that the warm process may know."""
         jobs = tuple(JobLimits(job.header, job.seconds) for job in self.jobs)
         return Limits(jobs, self.seconds, self.memory_bytes, self.key)
-
-    def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_json(cls, raw: bytes) -> BatchPlan:
-        plan = json.loads(raw)
-        jobs = tuple(_job(job) for job in plan.pop("jobs"))
-        return cls(**{**plan, "texts": tuple(plan["texts"]), "jobs": jobs})
 
 
 @dataclass(frozen=True)
@@ -342,33 +336,3 @@ def out_bytes(shape: Sequence[int], dtype: str) -> int:
 
 def _up(value: int, unit: int) -> int:
     return (value + unit - 1) // unit * unit
-
-
-def _job(raw: dict[str, Any]) -> JobPlan:
-    args = tuple(_place(arg) if isinstance(arg, dict) else arg for arg in raw["args"])
-    changed = {
-        "args": args,
-        "out": _region(raw["out"]),
-        "stored": _region(raw["stored"]),
-        "out_shape": tuple(raw["out_shape"]),
-        "needs": tuple(raw["needs"]),
-        "inputs": tuple(raw["inputs"]),
-        "keep": tuple(raw["keep"]),
-    }
-    return JobPlan(**{**raw, **changed})
-
-
-def _place(raw: dict[str, Any]) -> TensorPlace:
-    return TensorPlace(
-        _region(raw["region"]),
-        raw["dtype"],
-        tuple(raw["shape"]),
-        tuple(raw["stride"]),
-        raw["offset"],
-        None if raw["draw"] is None else Draw(**raw["draw"]),
-    )
-
-
-def _region(raw: dict[str, Any]) -> Region:
-    ranges = tuple((first, last) for first, last in raw["ranges"])
-    return Region(raw["begin"], raw["start"], raw["length"], ranges)

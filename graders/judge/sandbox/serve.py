@@ -33,6 +33,7 @@ from graders.judge.sandbox import engine, gpu_lock, job_tensors_gpu, protocol, r
 from graders.judge.sandbox.ahead_compilers import AheadCompilers
 from graders.judge.sandbox.protocol import BatchPlan, BuildOrder, Header, Limits
 from graders.judge.sandbox.serving import Role, watch
+from triton_util.plain_data import reading
 
 # Before the first launch, a GPU's context takes time and memory; Triton's compiler takes more.
 GPU_START_SECONDS = 30.0
@@ -75,6 +76,8 @@ def prepare(config: dict[str, Any], control: socket.socket) -> WarmWorkers:
     imports.import_all(_IMPORTED_BEFOREHAND)
     # A process that forks after an OpenMP region leaves its children hanging.
     torch.set_num_threads(1)
+    for kind in (Limits, BatchPlan):  # while their module is known, see `_forget_the_judge`
+        reading(kind)
     return WarmWorkers(config, control)
 
 
