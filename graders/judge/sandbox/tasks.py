@@ -163,16 +163,18 @@ class _Collecting:
         """Answer the whole lines of a conversation; return whether the fork must be ended.
 
         The first byte, which the jail wrote, stays. A fork that does not read its answers, or
-        whose conversation is over, must be ended.
+        whose conversation is over, must be ended, and what it wrote after that does not count.
         """
         while self._reply is not None and (end := report.find(b"\n", 1)) > 0:
             line = bytes(report[1:end])
             del report[1 : end + 1]
             try:
                 answer = self._reply(line)
-                if answer is not None and os.write(self._report, answer) < len(answer):
-                    return True
+                heard = answer is None or os.write(self._report, answer) == len(answer)
             except (EndedError, BlockingIOError, ConnectionError):
+                heard = False
+            if not heard:
+                del report[1:]
                 return True
         return len(report) > self._most
 
