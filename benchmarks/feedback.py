@@ -27,7 +27,7 @@ from typing import Any
 from triton_util.client import checking
 from triton_util.client.card import report_html
 from triton_util.client.judge import JudgeProcess
-from triton_util.client.report import Report
+from triton_util.client.report import Checked
 from triton_util.notebook.session import Cell, Session
 
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
@@ -73,7 +73,7 @@ def session_of(*cells: str) -> Session:
     return Session(namespace, tuple(ran))
 
 
-def check_once(session: Session, judge: JudgeProcess) -> tuple[Report, float]:
+def check_once(session: Session, judge: JudgeProcess) -> tuple[Checked, float]:
     """One check as the notebook does it, and how many seconds it took."""
     started = time.perf_counter()
     report = checking.report_on(session.namespace["vector_add"], session, judge)

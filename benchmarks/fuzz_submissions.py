@@ -25,13 +25,14 @@ from graders.grading.judging import code_of
 from graders.grading.mend import MasterCell, mend
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
+from graders.judge.submission.files import MEMORY_BYTES
 from graders.judge.submission.loading import (
     SubmissionError,
     defined_functions,
     load,
     notebook_in_order,
 )
-from graders.judge.submission.reader import MEMORY_BYTES, SECONDS, shared
+from graders.judge.submission.reader import SECONDS, shared
 from tests.support.damaged_files import SCRIPT, Damaged, damaged
 
 EXERCISE = discovery.exercise("vector_add")
@@ -55,7 +56,7 @@ class Tally:
 
     def note_cost(self, name: str) -> None:
         cost = shared().last
-        self.slowest = max(self.slowest, (cost.processor, name))
+        self.slowest = max(self.slowest, (cost.processor_seconds, name))
         self.largest = max(self.largest, (cost.memory, name))
 
 
@@ -65,9 +66,9 @@ def read(path: Path, tally: Tally, name: str) -> None:
         load(path, EXERCISE)
         said = "read"
     except SubmissionError as error:
-        said = error.refusal.code
+        said = error.finding.code
         if said == "reading-failed":
-            tally.uncaught.append(f"{name}: {error.refusal.message}")
+            tally.uncaught.append(f"{name}: {error.finding.message}")
     tally.said[said] += 1
     tally.note_cost(name)
     defined_functions(path)
@@ -79,8 +80,8 @@ def read(path: Path, tally: Tally, name: str) -> None:
             nbformat.validate(notebook)
             code_of(notebook)
         except SubmissionError as error:
-            if error.refusal.code == "reading-failed":
-                tally.uncaught.append(f"{name}: {error.refusal.message}")
+            if error.finding.code == "reading-failed":
+                tally.uncaught.append(f"{name}: {error.finding.message}")
 
 
 def one(number: int, folder: Path, tally: Tally) -> Damaged:

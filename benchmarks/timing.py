@@ -91,8 +91,8 @@ def question_the_grade(repetitions: int) -> dict[str, list[str]]:
     """What the speed gate says of the model solution itself, and of one slowed by a fifth."""
     from graders.judge import discovery
     from graders.judge.pipeline import Judge
-    from graders.judge.sandbox.watched import WatchedWorkers
     from graders.judge.speed.gate import Stopwatch
+    from graders.judge.speed.watched import WatchedWorkers
     from graders.judge.submission.loading import load
 
     exercise = discovery.exercise(EXERCISE)

@@ -180,7 +180,7 @@ class Autograder:
             submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
             submission.digest = self._digest(path, submission.keys)
         except SubmissionError as error:
-            said = f"{error.refusal.title}: {error.refusal.message} {error.refusal.next_step}"
+            said = f"{error.finding.title}: {error.finding.message} {error.finding.next_step}"
             submission.error = f"the notebook cannot be read: {said.strip()}"
         except UnicodeEncodeError:
             submission.error = "the name of the student's folder is no text"

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does not load
-    from graders.judge.report import Finding, Table
+from triton_util.report import Finding, Table
 
 # Shapeless signs that some languages and emoji need: the (non-)joiners.
 _JOINERS = "\u200c\u200d"

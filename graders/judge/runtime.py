@@ -22,7 +22,7 @@ from graders.judge.sandbox import protocol
 from graders.judge.sandbox.deadline import Deadline, not_counted
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.starting import idle_processors
-from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.speed.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission
 
 if TYPE_CHECKING:

@@ -40,8 +40,8 @@ def text_of(answer: Answer) -> str:
 
 
 def family(worker: CompileWorker) -> int:
-    assert worker._process is not None
-    return worker._process.pid
+    assert worker.pid is not None
+    return worker.pid
 
 
 @JAIL

@@ -1,13 +1,18 @@
 """The warm process of the capture without its jail: attacks must succeed there.
 
-Run as a program in the place of `graders.judge.compiling.worker`.
+It takes the place of `graders.judge.compiling.worker`.
 """
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Collection, Mapping
+from typing import Any
+
 from graders.judge.compiling import worker
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.jail.jail import Jail
+from graders.judge.sandbox.serving import Tasks
 
 
 class Unjailed(CompileWorker):
@@ -16,10 +21,13 @@ class Unjailed(CompileWorker):
     module = "tests.attacks.unjailed"
 
 
-def _stays_outside(self: Jail, cpu_seconds: float, memory_bytes: int, parent: int) -> None:
+def _stays_outside(
+    self: Jail, cpu_seconds: float, memory_bytes: int, parent: int, keep: Collection[int] = ()
+) -> None:
     """In the place of `Jail.enter`."""
 
 
-if __name__ == "__main__":
+def prepare(config: Mapping[str, Any], control: socket.socket) -> Tasks:
+    """The role of the real process, whose forks do not enter the jail."""
     Jail.enter = _stays_outside  # type: ignore[method-assign]
-    worker.main()
+    return worker.prepare(config, control)

@@ -12,7 +12,8 @@ from triton_util.client.attempts import Attempts, Listed, progress_html
 from triton_util.client.card import report_html
 from triton_util.client.cards.stores import read_store_map
 from triton_util.client.passed import Passing, passing_html
-from triton_util.client.report import Finding, Picture, Quoted, Report, Side, Table
+from triton_util.client.report import Checked, Quoted, ShownFinding
+from triton_util.report import Picture, Side, Table
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,13 +35,13 @@ PLACES = Picture((".x" * 32, "o" * 64), "Right, wrong and never stored, 64 colum
 NUMBERS = (Side("got", (("0", "1.5e-05"),) * 4), Side("expected", (("-2.125", "12.5"),) * 4))
 SHADES = (Side("got", pixels=("00ff80",) * 3), Side("expected", pixels=("ff0080",) * 3))
 QUOTED = (Quoted(9, "    mask = offsets < n_elements"), Quoted(10, "    x = tl.load(x_ptr)", True))
-SLIP = Finding(
+SLIP = ShownFinding(
     "interpret",
     "slip",
     "A slip",
     "It slips. It does so far from here.",
-    "Fix it.",
-    "cell [3], line 10",
+    next_step="Fix it.",
+    where="cell [3], line 10",
     picture=PLACES,
     table=PROGRAMS,
     facts=(("shape", "x: (4, 1000) fp32; y: (4, 1000) fp32"), ("grid", "1 × 8, 8 programs")),
@@ -48,8 +49,10 @@ SLIP = Finding(
     cell="0a1b2c3d",
 )
 TENTHS = Picture((".5x", "1.9"), "A third.", (33, 48), (11, 16), (16, 16), sides=SHADES)
-WRONG = Finding("interpret", "all", "All wrong", "All.", picture=Picture((), "All.", sides=NUMBERS))
-PARTS = Finding("interpret", "part", "Part wrong", "Part.", picture=TENTHS)
+WRONG = ShownFinding(
+    "interpret", "all", "All wrong", "All.", picture=Picture((), "All.", sides=NUMBERS)
+)
+PARTS = ShownFinding("interpret", "part", "Part wrong", "Part.", picture=TENTHS)
 STORES = read_store_map(
     {
         "case": "rows=100 columns=1000",
@@ -62,8 +65,10 @@ STORES = read_store_map(
         ],
     }
 )  # fmt: skip
-FAILED = Report("relu2d", "failed", {"read": "passed"}, (SLIP, WRONG, PARTS), 2, 9, 0, 10, "A", 1.0)
-PASSED = Report("double", "passed", {"read": "passed"}, (), 9, 9, 10, 10, "A", 1.0)
+FAILED = Checked(
+    "relu2d", "failed", {"read": "passed"}, (SLIP, WRONG, PARTS), 2, 9, 0, 10, "A", 1.0
+)
+PASSED = Checked("double", "passed", {"read": "passed"}, (), 9, 9, 10, 10, "A", 1.0)
 WAY_ON = Passing(
     ("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb", STORES, "Solved!"
 )

@@ -9,7 +9,6 @@ from graders.judge.plan.steps import CasePlan, Launch, Tune
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.jobs import PlannedJobs
-from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import Submission, from_text
 from tests.support.exercise_records import an_exercise
 
@@ -28,8 +27,7 @@ def captured(
 def read(text: str, worker: CompileWorker, exercise: Exercise = VECTORS) -> list[Finding]:
     """What the gate *read* finds: in the text, else in what the launcher does."""
     submission = from_text(text, exercise)
-    found = read_gate(submission, exercise)
-    return found or list(captured(submission, worker, exercise).findings)
+    return list(submission.findings or captured(submission, worker, exercise).findings)
 
 
 def planned(

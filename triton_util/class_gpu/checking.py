@@ -12,7 +12,7 @@ from triton_util.class_gpu.service import Queued, Service
 from triton_util.client import checking
 from triton_util.client.card import frame
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
-from triton_util.client.report import Report, could_not_check, read_report
+from triton_util.client.report import Checked, could_not_check, read_report
 from triton_util.notebook.session import Display, Session
 from triton_util.notebook.source import Gathered
 from triton_util.notebook.staleness import told
@@ -39,7 +39,7 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> checking.Chec
 
 def _asked(
     function: Any, name: str, session: Session, judge: JudgeProcess, display: Display
-) -> tuple[Report, dict[str, Any] | None]:
+) -> tuple[Checked, dict[str, Any] | None]:
     """The service's report, or one that says why there is none; and the speed, if measured."""
     found = place()
     if found is None:
@@ -48,7 +48,7 @@ def _asked(
     started = time.monotonic()
     given: dict[str, Any] = {}
 
-    def ask(source: Gathered) -> Report:
+    def ask(source: Gathered) -> Checked:
         answer = Service(found).judge(name, source.text, lambda q: display.note(*waiting(name, q)))
         given.update(answer)
         report = checking.with_places(read_report(answer["report"]), source, session)

@@ -20,7 +20,7 @@ from typing import Any
 
 from triton_util.client.card import frame
 from triton_util.client.cards.progress_map import map_html, tiles
-from triton_util.client.report import Report
+from triton_util.client.report import Checked
 
 _FILE = "progress.json"
 
@@ -86,7 +86,7 @@ def load(path: Path | None = None) -> dict[str, Attempts]:
         return {}
 
 
-def record(report: Report) -> bool:
+def record(report: Checked) -> bool:
     """Add one check to the file. Returns False if that failed (a full disk, for example).
 
     Checks that judged nothing are not counted: an unchanged stub, a cell that was not run, a
@@ -117,7 +117,7 @@ def record(report: Report) -> bool:
     return True
 
 
-def _fewest(report: Report, before: Attempts) -> dict[str, Any]:
+def _fewest(report: Checked, before: Attempts) -> dict[str, Any]:
     """The bytes to record: the fewest so far, for the case that the judge counts today."""
     moved = report.moved
     if moved is None or report.state != "passed":

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from triton_util.client import phrases
 from triton_util.client.cards.heat_map import picture_html
 from triton_util.client.cards.style import style
-from triton_util.client.report import Finding, Quoted, Report, Table
+from triton_util.client.report import Checked, Quoted, ShownFinding
+from triton_util.report import Table
 
 _WRONG_LINE = ' class="tw-off"'
 
@@ -69,7 +70,7 @@ def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
     return frame("plain", "…", verdict, f"{done} of {cases} cases", bar, label)
 
 
-def report_html(report: Report, below: str = "", at: str = "") -> str:
+def report_html(report: Checked, below: str = "", at: str = "") -> str:
     """The card for one report; `below` is HTML that goes under its findings.
 
     at: the time of the check. It gives the card a label that differs from those of earlier checks.
@@ -88,14 +89,14 @@ def report_html(report: Report, below: str = "", at: str = "") -> str:
     return frame(report.state, mark, verdict, summary, body, label, report.cells)
 
 
-def _folded(report: Report, parts: list[str]) -> str:
+def _folded(report: Checked, parts: list[str]) -> str:
     """The folded part of a card: gates, the compiler's figures, and the cells that were judged."""
     inside = [*parts, _gates(report), _resources(report), _small(phrases.judged(report))]
     told = "".join(inside)
     return f"<details><summary>About this check</summary>{told}</details>" if told else ""
 
 
-def _gates(report: Report) -> str:
+def _gates(report: Checked) -> str:
     items = "".join(
         f'<li class="tw-g-{status if status in phrases.STATUS_MARK else "not_run"}" '
         f'title="{html.escape(phrases.GATE_MEANING.get(name, ""), quote=True)}">'
@@ -106,7 +107,7 @@ def _gates(report: Report) -> str:
     return f'<ol class="tw-gates" aria-label="Gates">{items}</ol>' if items else ""
 
 
-def _finding(finding: Finding, whole: bool = False) -> str:
+def _finding(finding: ShownFinding, whole: bool = False) -> str:
     """Title, a sentence, the line, what to do next, the picture; the rest is folded.
 
     whole: show the whole message, because it is short.
@@ -126,7 +127,7 @@ def _finding(finding: Finding, whole: bool = False) -> str:
     return f'<div class="tw-finding">{"".join(parts)}</div>'
 
 
-def _details(finding: Finding, rest: str) -> str:
+def _details(finding: ShownFinding, rest: str) -> str:
     """The small table of facts, the rest of the message, and what each program did."""
     parts = [_facts(finding), prose(rest)]
     if finding.table is not None:
@@ -138,7 +139,7 @@ def _details(finding: Finding, rest: str) -> str:
     return f"<details><summary>What was seen</summary>{told}</details>" if told else ""
 
 
-def _facts(finding: Finding) -> str:
+def _facts(finding: ShownFinding) -> str:
     rows = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th><td>{inline(value)}</td></tr>'
         for name, value in phrases.facts(finding)
@@ -173,7 +174,7 @@ def _program_cells(columns: tuple[str, ...], row: tuple[str, ...], wrong: bool) 
     return f'<th scope="row" data-column="{number}">{sign}{first}</th>{cells}'
 
 
-def _where(finding: Finding) -> str:
+def _where(finding: ShownFinding) -> str:
     """The line and its neighbours, with a link to it that the course's extension follows."""
     lines = finding.quoted or ((Quoted(0, finding.code_line, True),) if finding.code_line else ())
     place = _link(finding) if finding.where else ""
@@ -184,7 +185,7 @@ def _where(finding: Finding) -> str:
     return f'<div class="tw-where">{place}<pre>{code}</pre></div>'
 
 
-def _link(finding: Finding) -> str:
+def _link(finding: ShownFinding) -> str:
     label = html.escape(finding.where)
     meant = next((line for line in finding.quoted if line.meant), None)
     if meant is None or not finding.cell:
@@ -210,7 +211,7 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _more(findings: tuple[Finding, ...]) -> str:
+def _more(findings: tuple[ShownFinding, ...]) -> str:
     if not findings:
         return ""
     count = f"{len(findings)} more finding{'s' if len(findings) > 1 else ''}"
@@ -218,7 +219,7 @@ def _more(findings: tuple[Finding, ...]) -> str:
     return f"<details><summary>{count}</summary>{inside}</details>"
 
 
-def _resources(report: Report) -> str:
+def _resources(report: Checked) -> str:
     rows = phrases.resources(report)
     if not rows:
         return ""

@@ -18,10 +18,10 @@ from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.passed import Passing, passing, passing_html, passing_lines
 from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
-    Finding,
+    Checked,
     MalformedReport,
     Quoted,
-    Report,
+    ShownFinding,
     could_not_check,
     learners_mistake,
     read_report,
@@ -46,7 +46,7 @@ class CheckResult:
     judged: bool
     cases_passed: int
     cases_total: int
-    findings: tuple[Finding, ...]
+    findings: tuple[ShownFinding, ...]
     _told: str = dataclasses.field(repr=False)
 
     def __bool__(self) -> bool:
@@ -81,7 +81,7 @@ def stoppable(name: str, display: Display, judge: JudgeProcess) -> Iterator[None
         raise Stopped from None
 
 
-def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResult:
+def conclude(report: Checked, judge: JudgeProcess, display: Display) -> CheckResult:
     """Show the card of a report, and record the progress."""
     found = _passing(report, judge)
     below = ("", []) if found is None else (passing_html(found), passing_lines(found))
@@ -96,7 +96,7 @@ def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResu
     return _result(report)
 
 
-def _passing(report: Report, judge: JudgeProcess) -> Passing | None:
+def _passing(report: Checked, judge: JudgeProcess) -> Passing | None:
     """What to show for a passed check; a judge that has stopped in the meantime is no error."""
     if report.state != "passed":
         return None
@@ -135,7 +135,7 @@ def name_of(function: Any) -> str:
 
 def report_on(
     function: Any, session: Session, judge: JudgeProcess, progress: Progress | None = None
-) -> Report:
+) -> Checked:
     """The judge's report on a function of the session; raises nothing but KeyboardInterrupt.
 
     `progress` is called with the number of cases done and the number of all cases.
@@ -144,7 +144,7 @@ def report_on(
     return faults_told(name, lambda: _ask(function, name, session, judge, progress))
 
 
-def faults_told(name: str, ask: Callable[[], Report]) -> Report:
+def faults_told(name: str, ask: Callable[[], Checked]) -> Checked:
     """The report that `ask` returns; if it raises, a report that says whose fault that is."""
     try:
         return ask()
@@ -170,7 +170,7 @@ def faults_told(name: str, ask: Callable[[], Report]) -> Report:
 
 def _ask(
     function: Any, name: str, session: Session, judge: JudgeProcess, progress: Progress | None
-) -> Report:
+) -> Checked:
     """Gather the source and send it to the judge, unless the text alone decides."""
     started = time.monotonic()
     before = _seen_at_once(function, name, session)
@@ -190,7 +190,7 @@ def _ask(
     return dataclasses.replace(report, judged=where, seconds=waited, source=source.text)
 
 
-def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:
+def _seen_at_once(function: Any, name: str, session: Session) -> Checked | None:
     """A report that needs no judge: an unchanged stub, or Python holds other code than shown."""
     value = session.namespace.get(name) if isinstance(function, str) else function
     if inner_function(value) is None or is_kernel(value):
@@ -246,7 +246,7 @@ def quiz_lessons(judge: JudgeProcess) -> dict[str, int]:
 
 def wrong_argument(
     function: Any, name: str, session: Session, listed: list[attempts.Listed]
-) -> Report | None:
+) -> Checked | None:
     """A report if `function` cannot be checked; it names the launchers that the lessons ask for."""
     known = [item.name for item in listed]
     asked = [item.name for item in listed if item.number]
@@ -315,7 +315,7 @@ def _launcher_of(kernel: str, session: Session, asked: list[str]) -> str:
 ASKING = frozenset({"check", "speed", "hint"})  # the functions that take a launcher
 
 
-def not_defined(error: BaseException | None, cell: str, session: Session) -> Report | None:
+def not_defined(error: BaseException | None, cell: str, session: Session) -> Checked | None:
     """A report on the NameError of `check(vector_add)` and the like; None for other errors.
 
     Python raises it before `check` is called. Often the launcher has another name.
@@ -355,12 +355,12 @@ def _asked_for(cell: str) -> set[str]:
     }
 
 
-def with_places(report: Report, gathered: Gathered, session: Session) -> Report:
+def with_places(report: Checked, gathered: Gathered, session: Session) -> Checked:
     """The report with the learner's own line numbers, the text of those lines, and their cells."""
     marks = {cell.label: mark(cell.typed) for cell in session.cells if cell.typed}
     labels = dict.fromkeys(label for _, label in gathered.cells)
 
-    def placed(finding: Finding) -> Finding:
+    def placed(finding: ShownFinding) -> ShownFinding:
         place = gathered.place(finding.line)
         quoted = [
             Quoted(near.line, text, number == finding.line)
@@ -382,7 +382,7 @@ def with_places(report: Report, gathered: Gathered, session: Session) -> Report:
     )
 
 
-def _result(report: Report) -> CheckResult:
+def _result(report: Checked) -> CheckResult:
     told = f"<{report.exercise}: {headline(report)}"
     counts = summary(report) if report.cases_total and report.counts else ""
     return CheckResult(

@@ -11,7 +11,7 @@ from typing import Any
 from triton_util.client.attempts import Attempts, Listed
 from triton_util.client.card import inline
 from triton_util.client.cards.stores import StoreMap, read_store_map, store_map_html
-from triton_util.client.report import Report
+from triton_util.client.report import Checked
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Passing:
 
 
 def passing(
-    report: Report,
+    report: Checked,
     recorded: dict[str, Attempts],
     listed: Sequence[Listed],
     told: Mapping[str, Any] | None = None,
@@ -71,7 +71,7 @@ def _joy(recorded: dict[str, Attempts], listed: Sequence[Listed]) -> str:
     return f"Solved! {done} of {len(known)} exercises done."
 
 
-def _bytes(report: Report, before: Attempts) -> str:
+def _bytes(report: Checked, before: Attempts) -> str:
     """`32,768 bytes in the case n=4096; the model solution moves as many.`"""
     moved = report.moved
     if moved is None:
@@ -87,7 +87,7 @@ def _bytes(report: Report, before: Attempts) -> str:
     return told
 
 
-def _registers(report: Report, model: Mapping[str, Any] | None) -> str:
+def _registers(report: Checked, model: Mapping[str, Any] | None) -> str:
     """The registers of the kernel that needs most on the newest target, beside the model's."""
     if not report.resources:
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from triton_util.client.report import GATE_NAMES, OF_FUNCTIONS, Finding, Report
+from triton_util.client.report import Checked, ShownFinding
 
 
 class NotThere(ValueError):  # noqa: N818 - says what was asked for
@@ -34,19 +34,19 @@ def first_sentence(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def facts(finding: Finding) -> list[tuple[str, str]]:
+def facts(finding: ShownFinding) -> list[tuple[str, str]]:
     """The names and values of a finding's small table: the case, and facts about it."""
     case = [("case", finding.case)] if finding.case else []
     return [*case, *finding.facts]
 
 
-def original(finding: Finding) -> str:
+def original(finding: ShownFinding) -> str:
     """The untranslated message; "" if the card already says all of it."""
     said = " ".join(finding.message.split())
     return "" if " ".join(finding.original.split()) in said else finding.original
 
 
-def headline(report: Report) -> str:
+def headline(report: Checked) -> str:
     """The verdict in a few words."""
     return {
         "passed": "passed",
@@ -57,7 +57,7 @@ def headline(report: Report) -> str:
     }[report.state]
 
 
-def summary(report: Report) -> str:
+def summary(report: Checked) -> str:
     """How many cases passed; "" if none ran."""
     if report.state == "unjudged":
         return "Nothing was judged. This is no fault of your code."
@@ -69,16 +69,12 @@ def summary(report: Report) -> str:
     return f"{cases} in {report.seconds:.1f} s"
 
 
-def gates(report: Report) -> list[tuple[str, str]]:
-    """(gate, status) in the order that a submission passes the gates; the judge may add some."""
-    if not report.counts:
-        return []
-    usual = OF_FUNCTIONS if "call" in report.gates else GATE_NAMES
-    names = dict.fromkeys((*usual, *report.gates))
-    return [(name, report.gates.get(name, "not_run")) for name in names]
+def gates(report: Checked) -> list[tuple[str, str]]:
+    """(gate, status) in the order that a submission passes the gates."""
+    return list(report.gates.items()) if report.counts else []
 
 
-def tier(report: Report) -> str:
+def tier(report: Checked) -> str:
     """What the sandbox tier means for this result; "" when there is nothing to warn about."""
     if not report.counts or report.sandbox == "A":
         return ""
@@ -89,19 +85,19 @@ def tier(report: Report) -> str:
     return ""
 
 
-def judged(report: Report) -> str:
+def judged(report: Checked) -> str:
     """Which code was judged; "" if unknown."""
     return f"Judged: {report.judged}." if report.judged and report.counts else ""
 
 
-def offer(report: Report) -> str:
+def offer(report: Checked) -> str:
     """Where to get help; "" if the exercise is solved or unknown."""
     if report.state != "failed" or not report.max_points:
         return ""
     return f'Stuck? `hint("{report.exercise}")` gives a hint, and a clearer one each time.'
 
 
-def resources(report: Report) -> list[tuple[str, str, str, str, str]]:
+def resources(report: Checked) -> list[tuple[str, str, str, str, str]]:
     """The rows of the table of compiled kernels: kernel, target, registers, shared, spills."""
     return [
         (

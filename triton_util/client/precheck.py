@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from triton_util.client.report import Finding, Report
+from triton_util.client.report import Checked, ShownFinding
 from triton_util.notebook.source import Gathered
 from triton_util.notebook.staleness import Outdated, with_age
 from triton_util.notebook.stubs import STUB_MARK, definitions, nothing_yet, untouched
 
 
-def untouched_report(source: Gathered) -> Report | None:
+def untouched_report(source: Gathered) -> Checked | None:
     """A report that the stub is unchanged; None if code was written or there was no stub."""
     if STUB_MARK not in source.text:
         return None
@@ -22,25 +22,25 @@ def untouched_report(source: Gathered) -> Report | None:
     if not empty:
         return None
     findings = tuple(_nothing_yet(function, source) for function in empty)
-    return Report(source.launcher, "untouched", {}, findings)
+    return Checked(source.launcher, "untouched", {}, findings)
 
 
-def _nothing_yet(function: ast.FunctionDef, source: Gathered) -> Finding:
+def _nothing_yet(function: ast.FunctionDef, source: Gathered) -> ShownFinding:
     title, message, step = nothing_yet(function.name, source.launcher)
     place = source.place(function.lineno)
-    return Finding(
+    return ShownFinding(
         "read",
         "stub-unchanged",
         title,
         message,
-        step,
+        next_step=step,
         where="" if place is None else str(place),
         code_line=source.line_text(function.lineno),
         line=function.lineno,
     )
 
 
-def outdated_report(exercise: str, found: Outdated) -> Report:
+def outdated_report(exercise: str, found: Outdated) -> Checked:
     """A report on the cell that did not take effect, and on the age of the code that did."""
     label = found.newer or found.held.label
     cell = label[:1].upper() + label[1:]
@@ -70,7 +70,13 @@ def outdated_report(exercise: str, found: Outdated) -> Report:
         ),
     }[found.why]
     where = f"{found.newer}, line {found.line}" if found.line is not None else ""
-    finding = Finding(
-        "read", f"cell-{found.why}", title, message, step, where=where, code_line=found.code_line
+    finding = ShownFinding(
+        "read",
+        f"cell-{found.why}",
+        title,
+        message,
+        next_step=step,
+        where=where,
+        code_line=found.code_line,
     )
-    return Report(exercise, "outdated", {}, (finding,))
+    return Checked(exercise, "outdated", {}, (finding,))

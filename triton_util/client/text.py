@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from triton_util.client import phrases
 from triton_util.client.cards.heat_map import picture_text
-from triton_util.client.report import Finding, Report, Table
+from triton_util.client.report import Checked, ShownFinding
+from triton_util.report import Table
 from triton_util.tables import aligned, fitted
 
 _WIDTH = 80
 
 
-def report_text(report: Report, below: Sequence[str] = ()) -> str:
+def report_text(report: Checked, below: Sequence[str] = ()) -> str:
     """The content of the card, in lines of at most about 80 characters."""
     mark = phrases.STATE_MARK[report.state]
     head = f"{mark} {report.exercise}: {phrases.headline(report)}"
@@ -40,7 +41,7 @@ def report_text(report: Report, below: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def _finding(finding: Finding, whole: bool = False) -> str:
+def _finding(finding: ShownFinding, whole: bool = False) -> str:
     """A finding in the order of the card: what is wrong, where, what to do next; then the facts."""
     said, rest = (finding.message, "") if whole else phrases.first_sentence(finding.message)
     lines = [_wrap(finding.title)] if finding.title else []
@@ -61,7 +62,7 @@ def _finding(finding: Finding, whole: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _quoted(finding: Finding) -> list[str]:
+def _quoted(finding: ShownFinding) -> list[str]:
     if not finding.quoted:
         return [f"    > {finding.code_line}"] if finding.code_line else []
     return [

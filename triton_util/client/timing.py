@@ -9,7 +9,7 @@ from triton_util.client import attempts
 from triton_util.client.card import frame, prose, report_html
 from triton_util.client.checking import exercises, gathered, given_cells, name_of, wrong_argument
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
-from triton_util.client.report import Report, could_not_check, learners_mistake
+from triton_util.client.report import Checked, could_not_check, learners_mistake
 from triton_util.client.text import report_text
 from triton_util.notebook.session import Display, Session
 from triton_util.notebook.source import GatherError
@@ -46,7 +46,7 @@ def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = Fa
         _show_report(display, could_not_check(name, error.message, error.mend, error.detail))
 
 
-def _show_report(display: Display, report: Report) -> None:
+def _show_report(display: Display, report: Checked) -> None:
     display.show(report_html(report), report_text(report))
 
 

@@ -82,7 +82,7 @@ class _SessionForks:
         control.send(json.dumps(told).encode())
 
     def serve(self) -> None:
-        from graders.judge.sandbox.prefork_pool import PreforkPool
+        from graders.judge.sandbox.serving import PreforkPool
 
         forks = PreforkPool(self._work, self._control)
         while True:

@@ -52,14 +52,16 @@ class Jail:
         scratch: Path | None = None,
         without: Collection[str] = (),
         compiles_only: bool = False,
+        opens_files: bool = True,
     ) -> None:
         """Prepare every layer.
 
         `readable` are paths that may be read, `scratch` is a directory that may be written to.
         `without` leaves out layers, for tests. `compiles_only` is for a process that compiles
-        for the device without opening it.
+        for the device without opening it. Without `opens_files`, not even a module can be imported.
         """
         self.device = device
+        self._opens_files = opens_files
         self._devices = () if compiles_only else tuple(Path("/dev").glob("nvidia*"))
         self.uid = _free_uid() if os.getuid() == 0 and "user" not in without else None
         self.layers = dict.fromkeys(LAYERS, "missing (left out on purpose)")
@@ -88,8 +90,9 @@ class Jail:
         except OSError as error:
             self.layers["landlock"] = f"missing ({error})"
             return
-        self._ruleset.allow([*python_files(), *readable], landlock.READ)
-        self._ruleset.allow(map(Path, ("/dev/urandom", "/dev/null")), landlock.READ)
+        if self._opens_files:
+            self._ruleset.allow([*python_files(), *readable], landlock.READ)
+            self._ruleset.allow(map(Path, ("/dev/urandom", "/dev/null")), landlock.READ)
         if self.device == "cuda":
             _allow_gpu(self._ruleset, scratch, self._devices)
         elif self.device == "session":
@@ -105,19 +108,22 @@ class Jail:
             elif self.device == "session":
                 self._filter = seccomp.session()
             else:
-                self._filter = seccomp.computing(may_open=self._ruleset is not None)
+                may_open = self._opens_files and self._ruleset is not None
+                self._filter = seccomp.computing(may_open)
         except (ImportError, OSError, RuntimeError, ValueError) as error:
             self.layers["seccomp"] = f"missing ({error}: install libseccomp and pyseccomp)"
             return
         self.layers["seccomp"] = f"on ({self._filter.length} instructions)"
 
-    def enter(self, cpu_seconds: float, memory_bytes: int, parent: int) -> None:
+    def enter(
+        self, cpu_seconds: float, memory_bytes: int, parent: int, keep: Collection[int] = ()
+    ) -> None:
         """Jail the calling process permanently. `parent` is the id of the warm process.
 
-        Closes every file descriptor from 3 on. Raises OSError if a layer fails now that was
-        available when the jail was prepared.
+        Closes every file descriptor from 3 on that is not in `keep`. Raises OSError if a layer
+        fails now that was available when the jail was prepared.
         """
-        self.settle(cpu_seconds, memory_bytes, parent)
+        self.settle(cpu_seconds, memory_bytes, parent, keep)
         self.seal()
 
     def settle(
@@ -227,14 +233,14 @@ def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
     }
     if device == "cpu":
         limits |= {
-            resource.RLIMIT_AS: _address_space() + memory_bytes,
+            resource.RLIMIT_AS: address_space() + memory_bytes,
             resource.RLIMIT_FSIZE: 0,
             resource.RLIMIT_NPROC: 0,
             resource.RLIMIT_NOFILE: 64,
         }
     elif device == "session":
         limits |= {
-            resource.RLIMIT_AS: _address_space() + memory_bytes,
+            resource.RLIMIT_AS: address_space() + memory_bytes,
             resource.RLIMIT_FSIZE: SESSION_FILE_BYTES,
             resource.RLIMIT_NOFILE: 128,
         }
@@ -255,7 +261,7 @@ def _lower(which: int, value: int) -> None:
     resource.setrlimit(which, (value, value))
 
 
-def _address_space() -> int:
+def address_space() -> int:
     """Return how many bytes of address space this process uses now."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * mmap.PAGESIZE

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from graders.judge.plan.arms import number_arms
+from graders.judge.plan.tree_data import from_data, to_data
 
 # The builtins of Python that a kernel may use.
 KERNEL_BUILTINS = frozenset(
@@ -33,6 +34,7 @@ class Code:
     together they identify it. `text` is a single `def` without decorators, defaults and parameter
     annotations. `places` has the line and column in the submission for each node of its tree that
     has a place, in the order of `ast.walk`. `names` are the names that the text takes from outside.
+    `parsed` is the tree as data, from the reading process: the judge does not parse the text again.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Code:
     text: str
     places: tuple[tuple[int, int], ...]
     names: frozenset[str]
+    parsed: Any = field(default=None, compare=False, repr=False)
 
     @property
     def def_line(self) -> int:
@@ -58,7 +61,7 @@ class Code:
         arm of a branch its number in this kernel of the plan, as the attribute `arm`.
         """
         shift = 0 if first_line is None else first_line - self.def_line
-        node = ast.parse(self.text).body[0]
+        node = ast.parse(self.text).body[0] if self.parsed is None else from_data(self.parsed)
         assert isinstance(node, ast.FunctionDef)
         nodes = placed(node)
         for part, (line, column) in zip(nodes, self.places, strict=True):
@@ -75,7 +78,9 @@ class Code:
 
     def altered(self, tree: ast.FunctionDef) -> Code:
         """The code of an altered tree; new nodes need the line of a neighbouring node."""
-        return replace(self, text=ast.unparse(tree) + "\n", places=places(tree))
+        return replace(
+            self, text=ast.unparse(tree) + "\n", places=places(tree), parsed=to_data(tree)
+        )
 
     @classmethod
     def own(cls, text: str, *names: str) -> Code:

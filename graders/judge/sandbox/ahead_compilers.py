@@ -8,12 +8,9 @@ reads a file that another submission could have written.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import select
 import shutil
-import signal
 import socket
 import stat
 import time
@@ -25,9 +22,9 @@ from graders.judge.jail import jail
 from graders.judge.jail.jail import Jail
 from graders.judge.plan import gpu_compiling
 from graders.judge.sandbox.protocol import BuildOrder
+from graders.judge.sandbox.serving import watch
 
 KEPT = 8  # submissions whose binaries are cached
-TICK_SECONDS = 0.05  # how often time and memory are checked
 MOST_BYTES, MOST_FILES = 512 << 20, 5000  # that a submission may write
 NICE = 10  # compiling ahead gives way to workers that drive the GPU now
 _CLAIMS = "claims"
@@ -56,7 +53,7 @@ class AheadCompilers:
         claims.chmod(0o777)
         parent = os.getpid()
         pids = [self._fork(order, request, parent) for _ in range(order.processes)]
-        reason = self._watch(pids, order)
+        reason = watch(pids, self._control, _limits(pids, order)).reason
         shutil.rmtree(claims, ignore_errors=True)
         self._keep(order.key)
         clear()
@@ -92,32 +89,6 @@ class AheadCompilers:
         finally:  # on an error, the fork must not continue as the warm process
             os._exit(0)
 
-    def _watch(self, pids: list[int], order: BuildOrder) -> str:
-        """Wait for the forks; end all if one exceeds a limit or the judge sends "stop"."""
-        deadline = time.monotonic() + order.seconds
-        reason = ""
-        running = {os.pidfd_open(pid): pid for pid in pids}
-        poll = select.poll()
-        poll.register(self._control.fileno(), select.POLLIN)
-        for exited in running:
-            poll.register(exited, select.POLLIN)
-        while running and not reason:
-            for descriptor, _ in poll.poll(TICK_SECONDS * 1000):
-                if descriptor in running:
-                    poll.unregister(descriptor)
-                    os.close(descriptor)
-                    _end(running.pop(descriptor))
-                else:
-                    reason = "stopped"  # `serve` reads the message itself later, and ignores it
-            if time.monotonic() > deadline:
-                reason = "time"
-            if any(jail.resident_bytes(pid) > order.memory_bytes for pid in running.values()):
-                reason = "memory"
-        for descriptor, pid in running.items():
-            os.close(descriptor)
-            _end(pid)
-        return reason
-
     def _keep(self, key: str) -> None:
         if key not in self._kept:
             self._made += 1
@@ -129,12 +100,17 @@ class AheadCompilers:
             shutil.rmtree(oldest, ignore_errors=True)
 
 
-def _end(pid: int) -> None:
-    """Kill the rest of a fork's process group, then reap the fork."""
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(OSError):
-            kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+def _limits(pids: list[int], order: BuildOrder) -> Callable[[], str]:
+    """Return what says which limit the forks exceed, for `watch`."""
+    deadline = time.monotonic() + order.seconds
+
+    def over() -> str:
+        if time.monotonic() > deadline:
+            return "time"
+        too_large = any(jail.resident_bytes(pid) > order.memory_bytes for pid in pids)
+        return "memory" if too_large else ""
+
+    return over
 
 
 def _copy(source: Path, target: Path) -> None:

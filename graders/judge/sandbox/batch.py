@@ -26,21 +26,13 @@ from graders.judge.sandbox.protocol import (
     TensorPlace,
 )
 from graders.judge.sandbox.report_reader import WorkerReport
+from graders.judge.sandbox.warm import in_memory
 from graders.judge.sandbox.work import Drawn, Job
 
 _WHOLE_BYTES = 32 << 20  # storages up to this size are copied as a whole
 _MOST_RANGES = 200_000
 _CHUNK = 16 << 20
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-
-
-def in_memory(data: bytes) -> int:
-    """Return a descriptor of an in-memory file with this content."""
-    descriptor = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
-    raw = memoryview(data)
-    while raw:
-        raw = raw[os.write(descriptor, raw) :]
-    return descriptor
 
 
 @dataclass(frozen=True)

@@ -13,43 +13,37 @@ import contextlib
 import itertools
 import json
 import os
-import socket
-import subprocess
-import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 import torch
 
 from graders.judge.plan.steps import Constant, steps_to_text
 from graders.judge.records import GraderError
-from graders.judge.sandbox import folders, protocol, starting
-from graders.judge.sandbox.batch import Batch, in_memory
+from graders.judge.sandbox import protocol, starting
+from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.deadline import Deadline
-from graders.judge.sandbox.protocol import BuildOrder, Device, Ending, Status
-from graders.judge.sandbox.starting import broken, idle_processors, last_line
+from graders.judge.sandbox.protocol import BuildOrder, Device, Status, outcome_of
+from graders.judge.sandbox.serving import STOP, Ending
+from graders.judge.sandbox.starting import Started, idle_processors, last_line
+from graders.judge.sandbox.warm import GRACE_SECONDS, WarmProcess, in_memory
 from graders.judge.sandbox.work import NO_STEPS, Job, Outcome, Work
 
 __all__ = ["NO_STEPS", "Job", "Outcome", "Status", "Work", "Workers"]
 
 BATCH_SECONDS = 180.0
-_START_SECONDS = 120.0  # loading torch from a cold disk may take long
-_GRACE_SECONDS = 60.0
 BUILD_SECONDS, BUILD_BYTES = 90.0, 6 << 30  # for compiling ahead: in all, and per process
 MOST_BUILDERS = 16  # processes; a container's number of CPUs is not always known
 LAUNCHES_EACH = 2  # fewer launches are not worth a process
-_STOP_SECONDS = 10.0
 
 
-class Workers:
-    """A warm process and its jailed children; a context manager, safe to share among threads.
+class Workers(WarmProcess):
+    """A warm process and its jailed children.
 
     `without`, for tests, leaves out layers of the jail (see `jail.LAYERS`), which lowers the
-    tier. `capability` is the GPU's, 90 for sm_90. All methods raise GraderError if the machine,
-    not the submission, is at fault.
+    tier. `capability` is the GPU's, 90 for sm_90.
     """
 
     def __init__(
@@ -58,6 +52,7 @@ class Workers:
         without: Collection[str] = (),
         capability: int = starting.USUAL_CAPABILITY,
     ) -> None:
+        super().__init__()
         self.device = device
         self.capability = capability
         self.gpu_seconds = 0.0  # wall time of batches on a GPU, measured here
@@ -65,12 +60,6 @@ class Workers:
         self.next_at_once = False  # see `protocol.Limits`
         self.compiled_there = 0  # kernels that were not compiled ahead
         self._without = tuple(without)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._directory: Path | None = None
-        self._found: Mapping[str, Any] = {}
-        self._errors = -1  # descriptor of the warm process's stderr
-        self._lock = threading.Lock()
         self._finished, self._jobs = 0, 0
         self._batch: Batch | None = None
         self._building = False
@@ -80,24 +69,23 @@ class Workers:
             self._ensure_started()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._stop()
+    def _launched(self) -> Started:
+        return starting.worker(self.device, self.capability, self._without)
 
     @property
     def tier(self) -> str:
         """Return the tier. A: the jail stopped every attempt; B: some attempts; C: none."""
-        return str(self._found["tier"])
+        return str(self.greeting["tier"])
 
     @property
     def layers(self) -> dict[str, str]:
         """Return the jail's layers in words, each beginning with "on" or with "missing"."""
-        return dict(self._found["layers"])
+        return dict(self.greeting["layers"])
 
     @property
     def open_to(self) -> tuple[str, ...]:
         """Return the attempts that the jail did not stop; () at tier A."""
-        return tuple(self._found["open_to"])
+        return tuple(self.greeting["open_to"])
 
     def run(
         self,
@@ -162,10 +150,10 @@ class Workers:
 
     def stop_building(self) -> None:
         """Stop a `build` in another thread, if there is one."""
-        control = self._control
-        if self._building and control is not None:
+        started = self._started
+        if self._building and started is not None:
             with contextlib.suppress(OSError):
-                control.send(protocol.STOP)
+                started.control.send(STOP)
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -205,7 +193,7 @@ class Workers:
                 "the machine has too much to do: in a long wait the kernel got less than its "
                 "share of the processor. Judge it again when the machine has less to do"
             )
-        status, name = ending.outcome()
+        status, name = outcome_of(ending)
         state = batch.header(index).state
         compiling = status == "timeout" and state == protocol.COMPILING
         outcome = Outcome(
@@ -223,16 +211,16 @@ class Workers:
         constant = steps_to_text([Constant(0, "int64", (1,))])
         result = {"tensor": [0, "int64", [], [], 0]}
         job = Job(Work("", "<check>", (), constant, result, ()), (), (), torch.int64)
-        batch = Batch([job], _GRACE_SECONDS)
+        batch = Batch([job], GRACE_SECONDS)
         try:
             self._exchange(batch)
             works = batch.header(0).state == protocol.DONE
         finally:
             batch.close()
-        if not works:
+        if not works and self._started is not None:
             raise GraderError(
                 "the worker processes cannot enter their jail on this machine: "
-                + last_line(self._errors)
+                + last_line(self._started.errors)
             )
 
     def _exchange(self, batch: Batch) -> Ending:
@@ -251,74 +239,15 @@ class Workers:
 
     def _asked(self, message: bytes, descriptors: list[int], seconds: float) -> dict[str, Any]:
         """Send a message and return the warm process's answer, within `seconds`."""
-        assert self._control is not None
         try:
-            self._control.settimeout(self.deadline.wait(seconds + _GRACE_SECONDS))
-            socket.send_fds(self._control, [message], descriptors)
-            answer = self._control.recv(65_536)
+            self._send(message, descriptors, self.deadline.wait(seconds + GRACE_SECONDS))
+            return self._received()
         except OSError as error:
             self._stop()
             raise GraderError(f"the sandbox's warm process does not answer: {error}") from error
         except BaseException:  # Ctrl-C: a later message must not read this one's answer
             self._stop()
             raise
-        if not answer:
-            last = last_line(self._errors)
-            self._stop()
-            raise GraderError(f"the sandbox's warm process has died: {last}")
-        return dict(json.loads(answer))
-
-    def _ensure_started(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            return
-        self._stop()
-        try:
-            self._start()
-        except OSError as error:
-            self._stop()
-            raise GraderError(broken(str(error))) from error
-        except BaseException:
-            self._stop()
-            raise
-
-    def _start(self) -> None:
-        started = starting.worker(self.device, self.capability, self._without)
-        self._process, self._control = started.process, started.control
-        self._directory, self._errors = started.directory, started.errors
-        self._found = self._greeting()
-
-    def _greeting(self) -> Mapping[str, Any]:
-        """Return the warm process's first message; GraderError says if it did not start."""
-        assert self._control is not None
-        self._control.settimeout(_START_SECONDS)
-        try:
-            raw = self._control.recv(65_536)
-        except OSError as error:
-            raise GraderError(
-                f"the sandbox's warm process is not ready after {_START_SECONDS:.0f} s: {error}"
-            ) from error
-        if not raw:
-            raise GraderError(broken(last_line(self._errors)))
-        greeting: dict[str, Any] = json.loads(raw)
-        if not greeting["ready"]:
-            raise GraderError(broken(greeting["error"]))
-        return greeting
-
-    def _stop(self) -> None:
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            try:
-                self._process.wait(timeout=_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        if self._directory is not None:
-            folders.remove(self._directory)
-        if self._errors >= 0:
-            os.close(self._errors)
-            self._errors = -1
-        self._process = self._control = self._directory = None
 
 
 def _of_one_source(jobs: Sequence[Job]) -> list[Job]:

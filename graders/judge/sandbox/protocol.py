@@ -16,11 +16,13 @@ import signal
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import torch
 
 from graders.judge.jail.jail import Device as Device
+from graders.judge.sandbox.serving import Ending
+from triton_util.plain_data import read
 
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
@@ -70,11 +72,14 @@ _DTYPES = {
     if isinstance(dtype, torch.dtype)
 }
 
-STOP = b"stop"  # tells the warm process to stop compiling ahead
-
 _HEADER = struct.Struct("=IIIIdd")
 HEADER_BYTES = 64
-LIMITS_BYTES = 1 << 16  # a message with a batch's limits: enough for 1,000 jobs
+_OUTCOMES: dict[str, Status] = {
+    "timeout": "timeout",
+    "batch-timeout": "timeout",
+    "asleep": "asleep",
+    "memory": "out-of-memory",
+}
 
 
 @dataclass(frozen=True)
@@ -196,38 +201,36 @@ class JobLimits:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a child ended: wait status, the limit that it exceeded, and CPU time."""
+def outcome_of(ending: Ending) -> tuple[Status, str]:
+    """Return the outcome of the job that was not finished, and the name of the signal."""
+    if ending.reason in _OUTCOMES:
+        return _OUTCOMES[ending.reason], ""
+    if not os.WIFSIGNALED(ending.status):
+        return "exited", ""
+    number = os.WTERMSIG(ending.status)
+    if number == signal.SIGXCPU:
+        return "timeout", "SIGXCPU"
+    if number == signal.SIGKILL:  # not from us: the kernel was out of memory
+        return "out-of-memory", "SIGKILL"
+    name = signal.strsignal(number) or ""
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(number).name
+    return "crashed", name
 
-    status: int
-    # "timeout", "batch-timeout", "stalled", "asleep", "memory", "judge-gone", or ""
-    reason: str = ""
-    processor_seconds: float = 0.0
 
-    def outcome(self) -> tuple[Status, str]:
-        """Return the outcome of the unfinished job, and the name of the signal."""
-        if self.reason in ("timeout", "batch-timeout"):
-            return "timeout", ""
-        if self.reason == "asleep":
-            return "asleep", ""
-        if self.reason == "memory":
-            return "out-of-memory", ""
-        if not os.WIFSIGNALED(self.status):
-            return "exited", ""
-        number = os.WTERMSIG(self.status)
-        if number == signal.SIGXCPU:
-            return "timeout", "SIGXCPU"
-        if number == signal.SIGKILL:  # not from us: the kernel was out of memory
-            return "out-of-memory", "SIGKILL"
-        name = signal.strsignal(number) or ""
-        with contextlib.suppress(ValueError):
-            name = signal.Signals(number).name
-        return "crashed", name
+class Message:
+    """A record that crosses to the warm process, or to its fork."""
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()  # type: ignore[call-overload]
+
+    @classmethod
+    def from_json(cls, raw: bytes) -> Self:
+        return read(cls, json.loads(raw))
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Message):
     """What the warm process knows of a batch: its limits, but not its content."""
 
     jobs: tuple[JobLimits, ...]
@@ -236,18 +239,9 @@ class Limits:
     key: str = ""  # names the submission, whose binaries the child gets
     next_at_once: bool = False  # another batch follows at once, with the GPU's lock still held
 
-    def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_json(cls, raw: bytes) -> Limits:
-        limits = json.loads(raw)
-        jobs = tuple(JobLimits(**job) for job in limits.pop("jobs"))
-        return cls(jobs, **limits)
-
 
 @dataclass(frozen=True)
-class BatchPlan:
+class BatchPlan(Message):
     """The jobs that one fork runs, one after another. All are of one submission.
 
     `kernels` are the kernels of its launch plan in JSON, `source` the text that contains them.
@@ -268,15 +262,6 @@ class BatchPlan:
         """Return the part that the warm process may know."""
         jobs = tuple(JobLimits(job.header, job.seconds) for job in self.jobs)
         return Limits(jobs, self.seconds, self.memory_bytes, self.key)
-
-    def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_json(cls, raw: bytes) -> BatchPlan:
-        plan = json.loads(raw)
-        jobs = tuple(_job(job) for job in plan.pop("jobs"))
-        return cls(**{**plan, "texts": tuple(plan["texts"]), "jobs": jobs})
 
 
 @dataclass(frozen=True)
@@ -351,33 +336,3 @@ def out_bytes(shape: Sequence[int], dtype: str) -> int:
 
 def _up(value: int, unit: int) -> int:
     return (value + unit - 1) // unit * unit
-
-
-def _job(raw: dict[str, Any]) -> JobPlan:
-    args = tuple(_place(arg) if isinstance(arg, dict) else arg for arg in raw["args"])
-    changed = {
-        "args": args,
-        "out": _region(raw["out"]),
-        "stored": _region(raw["stored"]),
-        "out_shape": tuple(raw["out_shape"]),
-        "needs": tuple(raw["needs"]),
-        "inputs": tuple(raw["inputs"]),
-        "keep": tuple(raw["keep"]),
-    }
-    return JobPlan(**{**raw, **changed})
-
-
-def _place(raw: dict[str, Any]) -> TensorPlace:
-    return TensorPlace(
-        _region(raw["region"]),
-        raw["dtype"],
-        tuple(raw["shape"]),
-        tuple(raw["stride"]),
-        raw["offset"],
-        None if raw["draw"] is None else Draw(**raw["draw"]),
-    )
-
-
-def _region(raw: dict[str, Any]) -> Region:
-    ranges = tuple((first, last) for first, last in raw["ranges"])
-    return Region(raw["begin"], raw["start"], raw["length"], ranges)

@@ -1,20 +1,17 @@
-"""The warm process's loop: forks a child for each batch, watches it and reports how it ended.
+"""The role of the warm process that runs jobs: a jailed fork for each batch.
 
-`zygote` starts it. Only the child reads the batch's content, from a descriptor. So the next child
-inherits no data of an earlier submission.
+Only the fork reads the batch's content, from a descriptor. The warm process reads only the headers
+of jobs, which report their progress, to apply the time limits.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gc
-import json
 import linecache
 import mmap
 import os
 import select
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -24,7 +21,7 @@ from typing import Any, Literal
 
 import torch
 
-from graders.judge.jail import jail, probe
+from graders.judge.jail import imports, jail, probe
 from graders.judge.jail.jail import Jail
 from graders.judge.jail.sleep import Sleep
 from graders.judge.plan import gpu_compiling, warm_kernel
@@ -34,16 +31,21 @@ from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import Allocate, Launch, ref_of, steps_to_text
 from graders.judge.sandbox import engine, gpu_lock, job_tensors_gpu, protocol, run_task
 from graders.judge.sandbox.ahead_compilers import AheadCompilers
-from graders.judge.sandbox.prefork_pool import PreforkPool
-from graders.judge.sandbox.protocol import BatchPlan, BuildOrder, Ending, Header, Limits
+from graders.judge.sandbox.protocol import BatchPlan, BuildOrder, Header, Limits
+from graders.judge.sandbox.serving import Role, watch
+from triton_util.plain_data import reading
 
 # Before the first launch, a GPU's context takes time and memory; Triton's compiler takes more.
 GPU_START_SECONDS = 30.0
 GPU_MEMORY_BYTES = 4 << 30
-TICK_SECONDS = 0.025  # how often time and memory are checked
 LOCK_TICK_SECONDS = 0.01  # how often a waiting fork tries to take the GPU's lock
 WAITING_CPU_SECONDS = 600.0  # CPU time of a fork until its request sets the limit
-_DESCRIPTORS = 2  # request and shared memory
+_IMPORTED_BEFOREHAND = (
+    *("numpy", "numpy.testing", "triton", "triton.language", "triton.testing"),
+    *("torch.nn.functional", "torch.testing", "torch.utils.deterministic"),
+    # The course's helpers for kernels.
+    *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
+)
 
 
 @dataclass(frozen=True)
@@ -68,95 +70,61 @@ class _Allowance:
         return "stalled" if passed > protocol.PATIENCE * self.seconds else "some"
 
 
-class WarmProcess:
-    """Serves one batch after another until the judge closes its end of the socket."""
+def prepare(config: dict[str, Any], control: socket.socket) -> WarmWorkers:
+    """Import everything that a submission may need, and warm up."""
+    imports.codecs()
+    imports.import_all(_IMPORTED_BEFOREHAND)
+    # A process that forks after an OpenMP region leaves its children hanging.
+    torch.set_num_threads(1)
+    for kind in (Limits, BatchPlan):  # while their module is known, see `_forget_the_judge`
+        reading(kind)
+    return WarmWorkers(config, control)
 
-    def __init__(self, config: dict[str, Any]) -> None:
+
+class WarmWorkers(Role):
+    """Runs a batch of jobs in each fork; on a machine with a GPU, also compiles ahead."""
+
+    def __init__(self, config: dict[str, Any], control: socket.socket) -> None:
         self.device: protocol.Device = config["device"]
-        self._control = socket.socket(fileno=config["socket"])
-        self._directory = Path(config["directory"])
         self._scratch = Path(config["scratch"]) if config["scratch"] else None
-        self._jail = Jail(
-            device=self.device,
-            readable=[Path(config["root"]) / "triton_util"],
-            scratch=self._scratch,
-            without=config["without"],
-        )
         self._lock, self._at_once = Path(config["lock"]), False
         self._builders: AheadCompilers | None = None
-        if self.device == "cpu":
+        readable = [Path(config["root"]) / "triton_util"]
+        self._jail = Jail(self.device, readable, self._scratch, config["without"])
+        if self._scratch is None:
             _warm_up()
         else:
-            self._prepare_for_gpu(config)
+            gpu_compiling.preload(config["capability"])
+            self._clear_scratch()
+            inside = Jail("cuda", readable, self._scratch, config["without"], compiles_only=True)
+            kept = Path(config["directory"]) / "binaries"
+            self._builders = AheadCompilers(inside, self._scratch, kept, control)
         _forget_the_judge(config["root"])
-        found = probe.probe(self._jail, Path(config["secret"]))
-        rehearse = self._wake_gpu if self.device == "cuda" else _nothing
-        self._forks = PreforkPool(self._work, self._control, rehearse)
-        threads = len(os.listdir("/proc/self/task"))
-        gc.collect()
-        gc.freeze()  # children share these pages: the collector must not touch them
-        message = {"ready": True, "threads": threads, **asdict(found)}
-        self._control.send(json.dumps(message).encode())
+        found = asdict(probe.probe(self._jail, Path(config["secret"])))
+        super().__init__(control, {"threads": len(os.listdir("/proc/self/task")), **found})
 
-    def _prepare_for_gpu(self, config: dict[str, Any]) -> None:
-        assert self._scratch is not None
-        gpu_compiling.preload(config["capability"])
-        self._clear_scratch()
-        inside = Jail(
-            device="cuda",
-            readable=[Path(config["root"]) / "triton_util"],
-            scratch=self._scratch,
-            without=config["without"],
-            compiles_only=True,
-        )
-        kept = self._directory / "binaries"
-        self._builders = AheadCompilers(inside, self._scratch, kept, self._control)
-
-    def serve(self) -> None:
-        """Answer batches until the judge is gone; then clean up, as it may have been killed."""
-        try:
-            with contextlib.suppress(ConnectionError):
-                self._serve()
-        finally:
-            shutil.rmtree(self._directory, ignore_errors=True)
-
-    def _serve(self) -> None:
-        while True:
-            self._forks.prepare()
-            message, descriptors, *_ = socket.recv_fds(
-                self._control, protocol.LIMITS_BYTES, _DESCRIPTORS
-            )
-            if not message:
-                return
-            if message == protocol.STOP:  # the build that it was to stop has already ended
-                continue
-            try:
-                answer = self._answer(message, descriptors)
-            finally:
-                for descriptor in descriptors:
-                    os.close(descriptor)
-            self._control.send(json.dumps(answer).encode())
-
-    def _answer(self, message: bytes, descriptors: list[int]) -> dict[str, Any]:
+    def answer(self, message: bytes, descriptors: list[int]) -> dict[str, Any]:
         order = BuildOrder.in_message(message)
-        if order is None:
-            return asdict(self._run(message, descriptors))
-        assert self._builders is not None
-        return {"built": self._builders.make(order, descriptors[0], self._clear_scratch)}
-
-    def _run(self, message: bytes, descriptors: list[int]) -> Ending:
-        limits, memory = Limits.from_json(message), descriptors[1]
+        if order is not None:
+            assert self._builders is not None
+            return {"built": self._builders.make(order, descriptors[0], self._clear_scratch)}
+        limits = Limits.from_json(message)
         self._at_once = limits.next_at_once
         self._clear_scratch()
         if self._builders is not None:
             self._builders.hand_out(limits.key)
-        pid = self._forks.hand_over(message, descriptors)
-        ending = _Watch(limits, memory, pid, self._control, self.device).wait()
+        pid = self.forks.hand_over(message, descriptors)
+        batch = _BatchLimits(limits, descriptors[1], pid, self.device)
+        # A STOP that comes too late for a build must not end a batch.
+        ending = watch([pid], self.control, batch.over, stops=False)
         self._clear_scratch()
-        return ending
+        return asdict(ending)
 
-    def _work(self, _message: bytes, descriptors: list[int], parent: int) -> None:
-        """In a fork: read the request, enter the jail, run the jobs."""
+    def rehearse(self, channel: socket.socket) -> None:
+        if self.device == "cuda":
+            self._wake_gpu(channel)
+
+    def work(self, _message: bytes, descriptors: list[int], parent: int) -> None:
         request, memory = descriptors
         plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
@@ -205,21 +173,13 @@ class WarmProcess:
             os.chown(self._scratch, self._jail.uid, self._jail.uid)
 
 
-class _Watch:
-    """Waits for one child. Ends it and its descendants if it exceeds a limit."""
+class _BatchLimits:
+    """The limits of a batch that runs in the fork `pid`, and of each of its jobs."""
 
-    def __init__(
-        self,
-        limits: Limits,
-        memory: int,
-        pid: int,
-        control: socket.socket,
-        device: protocol.Device,
-    ) -> None:
+    def __init__(self, limits: Limits, memory: int, pid: int, device: protocol.Device) -> None:
         self._limits = limits
         self._memory = memory
         self._pid = pid
-        self._control = control
         self._blocks = os.fstat(memory).st_blocks
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
@@ -232,37 +192,8 @@ class _Watch:
         self._waking = on_gpu
         self._compiling = False
 
-    def wait(self) -> Ending:
-        reason = ""
-        exited = os.pidfd_open(self._pid)
-        poll = select.poll()
-        poll.register(exited, select.POLLIN)
-        poll.register(self._control.fileno(), select.POLLHUP)
-        try:
-            while not reason:
-                events = dict(poll.poll(TICK_SECONDS * 1000))
-                if exited in events:
-                    break
-                gone = self._control.fileno() in events
-                reason = "judge-gone" if gone else self._over_limit()
-        finally:
-            os.close(exited)
-        status, processor_seconds = self._end()
-        return Ending(status, reason, processor_seconds)
-
-    def _end(self) -> tuple[int, float]:
-        """Kill the rest of the child's process group, then reap the child.
-
-        The order matters: until the child is reaped, no other process can get its id. Return its
-        wait status and its CPU time.
-        """
-        for kill in (os.killpg, os.kill):
-            with contextlib.suppress(OSError):
-                kill(self._pid, signal.SIGKILL)
-        _, status, used = os.wait4(self._pid, 0)
-        return status, used.ru_utime + used.ru_stime
-
-    def _over_limit(self) -> str:
+    def over(self) -> str:
+        """Return the limit that the fork exceeds now; "" if there is none."""
         now = time.monotonic()
         self._follow(now)
         if over := self._over_time(now):
@@ -316,10 +247,6 @@ class _Watch:
         """Return the child's memory: what it added to shared memory, and resident memory."""
         shared = (os.fstat(self._memory).st_blocks - self._blocks) * 512
         return shared + max(0, jail.resident_bytes(self._pid) - self._baseline)
-
-
-def _nothing(_channel: socket.socket) -> None:
-    """Do nothing: a fork for the CPU has no work while it waits."""
 
 
 def _be_silent() -> None:

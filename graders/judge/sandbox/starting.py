@@ -1,7 +1,7 @@
 """Starts the judge's warm processes, and writes the message if one does not start.
 
 This module does not import torch. So a command can start the processes with `ahead` while it
-imports torch itself; `Workers` and `CompileWorker` then take the started processes.
+imports torch itself; the judge then takes the started processes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Collection, Hashable, Iterator
+import types
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graders.judge.jail.jail import Device
 from graders.judge.sandbox import folders, gpu_lock
 
-COMPILER = "graders.judge.compiling.worker"  # the main module of that process
+# The modules with the roles of the warm processes.
+WORKER = "graders.judge.sandbox.serve"
+COMPILER = "graders.judge.compiling.worker"
+READER = "graders.judge.submission.reader_process"
 USUAL_CAPABILITY = 90  # of a GPU that is not named: sm_90
 _ROOT = Path(__file__).resolve().parents[3]
 _ZYGOTE = "graders/judge/sandbox/zygote.py"
@@ -43,24 +48,23 @@ _MENDS = {
 
 @dataclass
 class Started:
-    """A warm process, and the judge's handles of it.
-
-    `errors` is a descriptor of its stderr, -1 if stderr is not stored.
-    """
+    """A warm process, and the judge's handles of it: `errors` is a descriptor of its stderr."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
     directory: Path
-    errors: int = -1
+    errors: int
 
-    def end(self) -> None:
-        """End a process that was not taken."""
+    def end(self, seconds: float = 0.0) -> None:
+        """End the process, and remove its directory; it has so many seconds to end by itself."""
         self.control.close()
-        self.process.kill()
-        self.process.wait()
+        try:
+            self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         folders.remove(self.directory)
-        if self.errors >= 0:
-            os.close(self.errors)
+        os.close(self.errors)
 
 
 _waiting: dict[Hashable, Started] = {}  # processes that are started but not taken yet
@@ -103,32 +107,6 @@ def _key(device: Device, capability: int, without: Collection[str]) -> Hashable:
 
 def _worker(device: Device, capability: int, without: Collection[str]) -> Started:
     directory = folders.make()
-    errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
-    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    try:
-        with theirs:
-            config = _config(theirs.fileno(), directory, device, capability, without)
-            process = subprocess.Popen(
-                [sys.executable, "-I", str(_ROOT / _ZYGOTE), config],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=worker_environment(device, directory),
-                cwd="/",
-                start_new_session=True,  # Ctrl-C is for the judge only; this ends with it
-            )
-    except BaseException:
-        control.close()
-        os.close(errors)
-        folders.remove(directory)
-        raise
-    return Started(process, control, directory, errors)
-
-
-def _config(
-    socket_fd: int, directory: Path, device: Device, capability: int, without: Collection[str]
-) -> str:
     directory.chmod(0o755)
     scratch = directory / "scratch"
     scratch.mkdir(mode=0o700)
@@ -137,40 +115,64 @@ def _config(
     secret.parent.mkdir()
     secret.parent.chmod(0o1777)
     secret.write_text("not for submissions\n")
-    config = {
-        "socket": socket_fd,
-        "root": str(_ROOT),
-        "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
+    settings = {
         "device": device,
         "capability": capability,
         "lock": str(gpu_lock.LOCK),
         "without": tuple(without),
-        "directory": str(directory),
         "secret": str(secret),
         "scratch": str(scratch) if device == "cuda" else None,
     }
-    return json.dumps(config)
+    return _started(WORKER, directory, worker_environment(device, directory), settings)
 
 
 def _compiler(module: str) -> Started:
     directory = folders.make()
-    control, theirs = socket.socketpair()
+    return _started(module, directory, compiler_environment(str(directory)))
+
+
+def reader() -> Started:
+    """Return the process that reads submissions. Raises OSError."""
+    return _started(READER, folders.make(), {"LC_ALL": "C.UTF-8"})
+
+
+def _started(
+    module: str,
+    directory: Path,
+    environment: Mapping[str, str],
+    settings: Mapping[str, Any] = types.MappingProxyType({}),
+) -> Started:
+    """Start a process with the role of a module; `settings` are those of its `prepare`."""
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    errors = -1
     try:
         with theirs:
+            errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
+            config = {
+                **settings,
+                "module": module,
+                "socket": theirs.fileno(),
+                "root": str(_ROOT),
+                "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
+                "directory": str(directory),
+            }
             process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno())],
+                [sys.executable, "-I", str(_ROOT / _ZYGOTE), json.dumps(config)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=compiler_environment(str(directory)),
-                cwd=_ROOT,
+                stderr=errors,
+                env=environment,
+                cwd="/",
+                start_new_session=True,  # Ctrl-C is for the judge only; this ends with it
             )
     except BaseException:
         control.close()
         folders.remove(directory)
+        if errors >= 0:
+            os.close(errors)
         raise
-    return Started(process, control, directory)
+    return Started(process, control, directory, errors)
 
 
 def _capability_of_driver() -> int | None:
@@ -192,7 +194,7 @@ def _capability_of_driver() -> int | None:
 
 
 # Only these: a submission's launcher runs there, and an environment may contain passwords.
-_PASSED_TO_COMPILER = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
+_PASSED_TO_COMPILER = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 
 
 def compiler_environment(cache: str) -> dict[str, str]:

@@ -32,10 +32,10 @@ from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.pool import Job, Outcome, Work
-from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import model_times
 from graders.judge.speed.inputs import Inputs, prepare
 from graders.judge.speed.model_times import TimedRun
+from graders.judge.speed.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import find_gpu, floor_of, limit_of, median_interval
 

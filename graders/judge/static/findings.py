@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from graders.judge.report import Finding
+from triton_util.report import Finding
 
 TITLES = {
     "not-triton": "This is not Triton",

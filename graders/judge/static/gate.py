@@ -1,4 +1,4 @@
-"""Checks the text of a submission before any of it runs.
+"""Checks the tree of a submission before any of it runs, in the reading process.
 
 Is the launcher there, is it still the stub, is a function launched that is not a kernel? What the
 launcher does is found by calling it: see `capture`.
@@ -9,35 +9,33 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graders.judge.records import Exercise
-from graders.judge.report import Finding
 from graders.judge.static.findings import finding
-from graders.judge.submission.loading import Submission
 from triton_util.notebook.stubs import Functions, definitions, nothing_yet, untouched
+from triton_util.report import Finding
 
 
-def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
-    """Return findings about a submission's text; empty if its launcher may be called."""
-    tree = ast.parse(submission.source)
+def read_gate(tree: ast.Module, source: str, name: str) -> list[Finding]:
+    """Return findings about a submission; empty if its launcher `name` may be called.
+
+    `source` is the text, to which the lines of the tree refer.
+    """
     functions, kernels = definitions(tree)
-    launcher = functions.get(exercise.name)
+    launcher = functions.get(name)
     if launcher is None:
-        named = exercise.name in kernels
-        return [_launcher_is_kernel(kernels[exercise.name], exercise)] if named else []
+        return [_launcher_is_kernel(kernels[name], name)] if name in kernels else []
     undecorated = list(_undecorated(tree, functions))
     if undecorated:
         return undecorated  # all other findings would follow from it
-    lines = submission.source.split("\n")
-    return list(_stubs(launcher, kernels, lines))
+    return list(_stubs(launcher, kernels, source.split("\n")))
 
 
-def _launcher_is_kernel(kernel: ast.FunctionDef, exercise: Exercise) -> Finding:
+def _launcher_is_kernel(kernel: ast.FunctionDef, name: str) -> Finding:
     return finding(
         "no-kernel",
         kernel,
-        f"{exercise.name} is itself a kernel. The exercise asks for a launcher: a plain Python "
+        f"{name} is itself a kernel. The exercise asks for a launcher: a plain Python "
         "function that allocates the output, launches a kernel and returns the output.",
-        f"Give the kernel another name and call it from def {exercise.name}(…).",
+        f"Give the kernel another name and call it from def {name}(…).",
     )
 
 

@@ -13,6 +13,7 @@ import symtable
 from collections.abc import Iterable, Iterator
 
 from graders.judge.plan.code import Code, places
+from graders.judge.plan.tree_data import to_data
 
 MOST_CHARACTERS = 100_000  # of one function
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -45,7 +46,7 @@ def _code(node: ast.FunctionDef) -> Code | None:
         return None
     if ast.dump(read) != ast.dump(bare):
         return None
-    return Code(node.name, first, text + "\n", places(bare), used)
+    return Code(node.name, first, text + "\n", places(bare), used, to_data(bare))
 
 
 def _bare(node: ast.FunctionDef) -> ast.FunctionDef:

@@ -18,6 +18,7 @@ from graders.judge.submission.refusals import SubmissionError, refusal
 
 SOURCE_LIMIT = 20_000_000  # bytes, without a notebook's outputs
 FILE_LIMIT = 200_000_000  # bytes, with outputs
+MEMORY_BYTES = 512 << 20  # of address space for reading, including the interpreter's own
 
 
 def opened(path: Path) -> int:

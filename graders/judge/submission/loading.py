@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from graders.judge.submission.files import opened
 from graders.judge.submission.reader import shared
 from graders.judge.submission.refusals import SubmissionError
 from graders.judge.submission.shapes import Shape
+from triton_util.report import Finding
 
 __all__ = [
     "Submission",
@@ -37,7 +38,8 @@ class Submission:
     `source` contains only what the launcher needs, every kept line at its own line number
     (of the script, or of all code cells of the notebook one after another). `cells` has
     (first line, cell number) for a notebook and is empty for a script. `codes` are the canonical
-    texts of its functions, from which kernels are made.
+    texts of its functions, from which kernels are made. `findings` are those of the static gate,
+    which the reading process applies.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Submission:
     launcher: str
     cells: tuple[tuple[int, int], ...] = ()
     codes: tuple[Code, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def locate(self, line: int | None) -> tuple[str, int | None]:
         """Return the place of a line of `source`: ("cell 7", 3), or ("line", 12) in a script."""
@@ -83,8 +86,9 @@ def _sliced(
 ) -> Submission:
     found = shared().ask("slice", descriptor, _wanted(exercise, is_notebook, encoded))
     cells = tuple((int(line), int(number)) for line, number in found["cells"])
-    codes = tuple(map(Code.from_json, found["codes"]))
-    return Submission(name, str(found["source"]), exercise.name, cells, codes)
+    codes = tuple(replace(Code.from_json(raw), parsed=tree) for raw, tree in found["codes"])
+    findings = tuple(map(Finding.from_json, found["findings"]))
+    return Submission(name, str(found["source"]), exercise.name, cells, codes, findings)
 
 
 def _wanted(exercise: Exercise, is_notebook: bool, encoded: bool = True) -> dict[str, Any]:

@@ -21,8 +21,9 @@ def _slice(data: bytes, request: Request) -> Answer:
     cells = cells_of(data, request["notebook"], request["encoded"])
     program = Program(cells, given_in(request["lesson"]))
     found = program.slice(request["launcher"], request["parameters"])
-    codes = [code.to_json() for code in found.codes]
-    return {"source": found.source, "cells": found.cells, "codes": codes}
+    codes = [[code.to_json(), code.parsed] for code in found.codes]
+    findings = [finding.to_json() for finding in found.findings]
+    return {"source": found.source, "cells": found.cells, "codes": codes, "findings": findings}
 
 
 def _kernels(data: bytes, request: Request) -> Answer:

@@ -14,11 +14,11 @@ from functools import cached_property
 
 from graders.judge.plain_text import one_line
 from graders.judge.plan.code import Code, placed
+from graders.judge.static.gate import read_gate
 from graders.judge.submission.canonical import canonical
 from graders.judge.submission.python_text import Broken, Cell, parsed
 from graders.judge.submission.refusals import (
     TRITON_NAMES,
-    Refusal,
     SubmissionError,
     did_you_mean,
     missing_launcher,
@@ -35,6 +35,7 @@ from graders.judge.submission.slices import (
 )
 from triton_util.notebook.stubs import body_is_empty
 from triton_util.other_names import behind_pointer, instead_in_kernel, instead_in_launcher
+from triton_util.report import Finding
 
 CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times as much memory
 STATEMENT_LIMIT = 10_000  # at the top level
@@ -52,11 +53,15 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Slice:
-    """The kept text, its functions, and (first line, number) of each cell; no cells: a script."""
+    """The kept text, its functions, and (first line, number) of each cell; no cells: a script.
+
+    `findings` are those of the static gate.
+    """
 
     source: str
     cells: tuple[tuple[int, int], ...]
     codes: tuple[Code, ...]
+    findings: tuple[Finding, ...]
 
 
 def seemingly_defined(text: str) -> Iterator[str]:
@@ -130,14 +135,15 @@ class Program:
             found = closure(self.statements, chosen)
             self._check_missing(found.missing, wanted)
         except SubmissionError as error:
-            raise SubmissionError(self._in_its_cell(error.refusal)) from None
+            raise SubmissionError(self._in_its_cell(error.finding)) from None
         cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
         source = sliced(self.statements, found.kept, found.needed, self.line_count)
         kept = [s.node for s in self.statements if s.index in found.kept]
         self._check_size(sum(len(placed(node)) for node in kept))
         codes = tuple(canonical(kept))
         self._check_size(sum(len(code.places) for code in codes))
-        return Slice(source, cells, codes)
+        found_here = read_gate(ast.Module(kept, []), source, launcher)
+        return Slice(source, cells, codes, tuple(found_here))
 
     def _check_size(self, nodes: int) -> None:
         """Raise a refusal if the tree is too large, because the judge keeps it in memory."""
@@ -262,7 +268,7 @@ class Program:
             place = f"cell {broken.cell.number}, {place}"
         return syntax_refusal(broken.error, place, first_line + line - 1)
 
-    def _in_its_cell(self, told: Refusal) -> Refusal:
+    def _in_its_cell(self, told: Finding) -> Finding:
         """Return the refusal with its line counted from the top of its cell, if there are cells."""
         if told.line is None or [number for _, number in self._cells] == [0]:
             return told

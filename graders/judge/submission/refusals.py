@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from graders.judge.plain_text import one_line, plain, shortened
-
-if TYPE_CHECKING:  # it imports torch, which the reading process does not need
-    from graders.judge.report import Finding
+from triton_util.report import Finding
 
 # An unreadable file is not a wrong answer: the instructor has to look at it.
 UNREADABLE = frozenset(
@@ -30,42 +26,12 @@ MOST_WORDS = 2_000  # characters of a message: names in it may be long
 MOST_NAMES, LONGEST_NAME = 500, 80  # limits for a guess, because comparing takes time
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """The reason why a submission cannot be judged as it was handed in, as plain text."""
-
-    code: str
-    title: str
-    message: str
-    next_step: str = ""
-    line: int | None = None
-    original: str = ""
-    where: str = ""
-
-
 class SubmissionError(Exception):
-    """The submission cannot be judged as it was handed in; `refusal` says why."""
+    """The submission cannot be judged as it was handed in; `finding` says why."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
-
-    @property
-    def finding(self) -> Finding:
-        """Return the refusal as a finding of the gate *read*."""
-        from graders.judge.report import Finding
-
-        told = self.refusal
-        return Finding(
-            gate="read",
-            code=told.code,
-            title=told.title,
-            message=told.message,
-            line=told.line,
-            next_step=told.next_step,
-            original=told.original,
-            where=told.where,
-        )
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
 
 
 def refusal(
@@ -79,7 +45,9 @@ def refusal(
 ) -> SubmissionError:
     """Return the exception for a refusal by the gate *read*."""
     said, raw = (shortened(plain(text), MOST_WORDS) for text in (message, original))
-    return SubmissionError(Refusal(code, one_line(title), said, next_step, line, raw))
+    return SubmissionError(
+        Finding("read", code, one_line(title), said, line, next_step=next_step, original=raw)
+    )
 
 
 # Part of the parser's own message → an explanation for learners.

@@ -51,7 +51,7 @@ def test_what_was_handed_in_instead_is_said(
 ) -> None:
     with pytest.raises(SubmissionError) as caught:
         counting(folder_with(tmp_path, *names), "01_a")
-    told = f"{caught.value.refusal.message} {caught.value.refusal.next_step}"
+    told = f"{caught.value.finding.message} {caught.value.finding.next_step}"
     assert all(part in told for part in said), told
     assert "\n" not in told
 

@@ -283,16 +283,16 @@ def test_root_without_capabilities_is_said_to_stay_root() -> None:
 
 def test_a_dead_warm_process_is_replaced() -> None:
     with Workers() as workers:
-        assert workers._process is not None
-        workers._process.kill()
-        workers._process.wait()
+        assert workers._started is not None
+        workers._started.process.kill()
+        workers._started.process.wait()
         assert works(workers)
 
 
 def test_a_warm_process_that_dies_at_work_is_our_fault() -> None:
     with Workers() as workers:
-        assert workers._process is not None
-        workers._process.kill()
+        assert workers._started is not None
+        workers._started.process.kill()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(workers, "_ensure_started", lambda: None)
             with pytest.raises(GraderError, match="warm process"):
@@ -306,7 +306,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the backgro
 from graders.judge.sandbox.pool import Workers
 from tests.support.plans import endless
 with Workers() as workers:
-    print(workers._process.pid, flush=True)
+    print(workers.pid, flush=True)
     workers.run([endless(50.0)])
 """
 

@@ -62,8 +62,8 @@ def launches(*sizes: int, dtype: str = "float32") -> list[Any]:
 
 def binaries(workers: Workers) -> list[Path]:
     """All that the warm process keeps."""
-    assert workers._directory is not None
-    return sorted((workers._directory / "binaries").rglob("*.cubin"))
+    assert workers._started is not None
+    return sorted((workers._started.directory / "binaries").rglob("*.cubin"))
 
 
 def test_each_variant_is_compiled_once_and_kept(workers: Workers) -> None:
@@ -130,7 +130,7 @@ LIST = (
 def test_a_worker_finds_the_binaries_of_its_submission_alone(anything: Workers) -> None:
     mine = job([], new(1), source=LIST)
     assert anything.build(Work(LIST, "s.py", (), NO_STEPS, None, ()), launches(16)) == ""
-    kept = anything._directory / "binaries" / "1"  # type: ignore[operator]
+    kept = anything._started.directory / "binaries" / "1"  # type: ignore[union-attr]
     kept.mkdir(exist_ok=True)
     (kept / "deep").mkdir()
     (kept / "deep" / "a.cubin").write_bytes(b"made")
@@ -161,7 +161,7 @@ def test_what_a_worker_writes_stays_with_it(anything: Workers) -> None:
         "open(place, 'w').write('other')\n"
     )
     anything.build(Work(source, "s.py", (), NO_STEPS, None, ()), launches(16))
-    kept = anything._directory / "binaries" / "1"  # type: ignore[operator]
+    kept = anything._started.directory / "binaries" / "1"  # type: ignore[union-attr]
     kept.mkdir(exist_ok=True)
     (kept / "a.cubin").write_bytes(b"made")
     for _ in range(2):

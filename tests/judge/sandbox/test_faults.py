@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graders.judge.records import GraderError
-from graders.judge.sandbox import pool
+from graders.judge.sandbox import warm
 from graders.judge.sandbox.pool import Workers
 from tests.support.plans import constant
 
@@ -96,8 +96,7 @@ def test_no_python_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_a_python_that_never_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pool, "_START_SECONDS", 0.2)
-    monkeypatch.setattr(pool, "_STOP_SECONDS", 0.2)
+    monkeypatch.setattr(warm, "START_SECONDS", 0.2)
     assert "not ready" in start_error(monkeypatch, script(tmp_path, "exec sleep 60"))
 
 

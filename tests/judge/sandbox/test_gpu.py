@@ -7,7 +7,6 @@ import inspect
 import mmap
 import os
 import shutil
-import socket
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -30,7 +29,7 @@ from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header, JobPlan
-from graders.judge.sandbox.serve import _Watch
+from graders.judge.sandbox.serve import _BatchLimits
 from tests.support.capturing import planned
 from tests.support.exercise_records import an_exercise
 from tests.support.plans import constant, job, new, ref_to
@@ -403,18 +402,16 @@ def solve_kernel(x_ptr, BLOCK_SIZE: tl.constexpr, dtype: tl.constexpr):  # type:
 @contextlib.contextmanager
 def watched_batch(
     device: Device = "cuda", seconds: float = 5.0
-) -> Iterator[tuple[_Watch, Callable[[int], None]]]:
+) -> Iterator[tuple[_BatchLimits, Callable[[int], None]]]:
     """A watch over two jobs of so many seconds, and how to say what state the first is in."""
     batch = Batch([replace(constant(), seconds=seconds)] * 2, 60.0)
-    control = socket.socket()
 
     def be(state: int) -> None:
         os.pwrite(batch.memory, Header(state=state).pack(), batch.plan.jobs[0].header)
 
     try:
-        yield _Watch(batch.plan.limits, batch.memory, os.getpid(), control, device), be
+        yield _BatchLimits(batch.plan.limits, batch.memory, os.getpid(), device), be
     finally:
-        control.close()
         batch.close()
 
 

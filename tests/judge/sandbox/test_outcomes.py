@@ -28,8 +28,9 @@ from graders.judge.plan.steps import (
 from graders.judge.records import GraderError
 from graders.judge.sandbox.deadline import Deadline
 from graders.judge.sandbox.pool import Job, Outcome, Workers
-from graders.judge.sandbox.protocol import Ending, JobLimits, Limits
-from graders.judge.sandbox.serve import _Watch
+from graders.judge.sandbox.protocol import JobLimits, Limits
+from graders.judge.sandbox.serve import _BatchLimits
+from graders.judge.sandbox.serving import Ending, watch
 from tests.support.plans import (
     allocating,
     constant,
@@ -190,7 +191,7 @@ def test_a_child_that_gets_no_processor_is_stalled() -> None:
     judge, ours = socket.socketpair()
     limits = Limits((JobLimits(0, 0.01),), seconds=60.0, memory_bytes=1 << 30)
     with judge, ours:
-        ending = _Watch(limits, memory, waits.pid, ours, "cpu").wait()
+        ending = watch([waits.pid], ours, _BatchLimits(limits, memory, waits.pid, "cpu").over)
     os.close(memory)
     assert waits.wait() == 0  # it is reaped already
     assert ending.reason == "stalled"
@@ -206,7 +207,7 @@ def test_a_child_that_is_stopped_is_not_asleep() -> None:
     judge, ours = socket.socketpair()
     limits = Limits((JobLimits(0, 0.3),), seconds=60.0, memory_bytes=1 << 30)
     with judge, ours:
-        ending = _Watch(limits, memory, stopped.pid, ours, "cpu").wait()
+        ending = watch([stopped.pid], ours, _BatchLimits(limits, memory, stopped.pid, "cpu").over)
     os.close(memory)
     stopped.wait()
     assert ending.reason == "stalled"

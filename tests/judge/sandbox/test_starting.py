@@ -25,9 +25,7 @@ def test_what_was_started_ahead_is_taken_and_works() -> None:
         assert len(pids) == 2
         with Workers() as workers, CompileWorker() as compiler:
             compiler.ptxas(90)
-            assert workers._process is not None
-            assert compiler._process is not None
-            assert {workers._process.pid, compiler._process.pid} == pids
+            assert {workers.pid, compiler.pid} == pids
             assert waiting() == []
             assert workers.tier == "A"
             assert [outcome.status for outcome in workers.run([constant()])] == ["returned"]
@@ -37,8 +35,7 @@ def test_others_than_those_started_ahead_start_afresh() -> None:
     with starting.ahead(gpu=False):
         pids = {started.process.pid for started in waiting()}
         with Workers(without=["seccomp"]) as workers:
-            assert workers._process is not None
-            assert workers._process.pid not in pids
+            assert workers.pid not in pids
         assert len(waiting()) == 2
 
 

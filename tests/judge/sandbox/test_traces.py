@@ -86,9 +86,9 @@ def served() -> Iterator[dict[str, int]]:
             "output = torch", f"raise ValueError('{MARK} raised')\n    output = torch"
         )
         captured(broken, compiler)
-        assert workers._process is not None
-        assert compiler._process is not None
-        yield {"running": workers._process.pid, "compiling": compiler._process.pid}
+        assert workers.pid is not None
+        assert compiler.pid is not None
+        yield {"running": workers.pid, "compiling": compiler.pid}
 
 
 def test_the_scan_finds_what_is_there(served: dict[str, int]) -> None:

@@ -33,9 +33,9 @@ from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import gpu_lock, run_task
 from graders.judge.sandbox.pool import Job, Outcome, Work
-from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import gate, model_times
 from graders.judge.speed.gate import Stopwatch, jobs_of, prepare
+from graders.judge.speed.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission
 
 RELU = discovery.exercise("relu2d")

@@ -9,7 +9,6 @@ import pytest
 from graders.judge import discovery
 from graders.judge.report import Finding
 from graders.judge.static import kernel
-from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import from_text, load
 from tests.judge.launch_trace.honest_styles import HEAD, HONEST
 from tests.judge.launch_trace.notebook_styles import MORE
@@ -29,7 +28,7 @@ BY_TEXT = [
 
 
 def findings(text: str) -> list[Finding]:
-    return read_gate(from_text(text, EXERCISE), EXERCISE)
+    return list(from_text(text, EXERCISE).findings)
 
 
 @pytest.mark.parametrize("name", BY_TEXT)
@@ -58,7 +57,7 @@ def test_honest_styles_pass() -> None:
 )
 def test_right_kernels_of_the_course_pass(path: Path) -> None:
     exercise = discovery.exercise(path.parent.parent.name)
-    assert read_gate(load(path, exercise), exercise) == []
+    assert load(path, exercise).findings == ()
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from graders.judge.submission.loading import (
     load,
     notebook_in_order,
 )
-from graders.judge.submission.refusals import Refusal
 from tests.support.damaged_files import SCRIPT, damaged, honest_notebook
 from tests.support.exercise_records import an_exercise
+from triton_util.report import Finding
 
 EXERCISE = an_exercise()
 MEGABYTE = 990_000
@@ -37,15 +37,15 @@ def said(text: str) -> str:
     try:
         from_text(text[:MEGABYTE], EXERCISE)
     except SubmissionError as error:
-        return error.refusal.code
+        return error.finding.code
     return "read"
 
 
-def refusal_of(read: Callable[[], object]) -> Refusal | None:
+def refusal_of(read: Callable[[], object]) -> Finding | None:
     try:
         read()
     except SubmissionError as error:
-        return error.refusal
+        return error.finding
     return None
 
 
@@ -79,7 +79,7 @@ def test_a_missing_name_is_not_looked_for_in_each_broken_cell() -> None:
     )
     with pytest.raises(SubmissionError) as caught:
         from_text(text, EXERCISE, "work.ipynb")
-    assert caught.value.refusal.code == "undefined-name"
+    assert caught.value.finding.code == "undefined-name"
 
 
 def test_strings_that_never_close_are_cut_in_one_walk(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_strings_that_never_close_are_cut_in_one_walk(tmp_path: Path) -> None:
     path.write_bytes(b'{"cells": ["' + b'\\"' * 15_000_000)
     with pytest.raises(SubmissionError) as caught:
         load(path, EXERCISE)
-    assert caught.value.refusal.code == "too-large"
+    assert caught.value.finding.code == "too-large"
 
 
 def test_too_much_memory_is_a_finding_and_the_next_one_is_read(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_too_much_memory_is_a_finding_and_the_next_one_is_read(tmp_path: Path) -
     path.write_text('{"cells": [' + '{"a":1},' * 2_400_000 + "{}]}")
     with pytest.raises(SubmissionError) as caught:
         load(path, EXERCISE)
-    assert caught.value.refusal.code == "too-costly"
+    assert caught.value.finding.code == "too-costly"
     assert "512 MB" in caught.value.finding.message
     assert said(SCRIPT) == "read"
 
@@ -109,7 +109,7 @@ def test_a_huge_text_cell_is_refused_before_it_costs_memory(tmp_path: Path) -> N
     for read in (lambda: load(path, EXERCISE), lambda: notebook_in_order(path)):
         with pytest.raises(SubmissionError) as caught:
             read()
-        assert caught.value.refusal.code == "too-large"
+        assert caught.value.finding.code == "too-large"
 
 
 def test_too_much_time_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +125,8 @@ def test_too_much_time_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_was_killed_is_started_again() -> None:
     fresh = reader.Reader()
     fresh.start()
-    assert fresh._process is not None
-    fresh._process.kill()
+    assert fresh._started is not None
+    fresh._started.process.kill()
     descriptor = os.memfd_create("text")
     os.write(descriptor, b"def f(): pass")
     try:
@@ -140,7 +140,7 @@ def test_a_process_that_was_killed_is_started_again() -> None:
 def test_only_ordinary_files_are_opened(path: str) -> None:
     with pytest.raises(SubmissionError) as caught:
         load(Path(path), EXERCISE)
-    assert caught.value.refusal.code == "file-missing"
+    assert caught.value.finding.code == "file-missing"
 
 
 def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ CASES = {
 def test_valid_python_is_not_called_invalid(code: str) -> None:
     with pytest.raises(SubmissionError) as refused:
         from_text(HEAD + KERNEL + CASES[code], discovery.exercise("vector_add"))
-    told = refused.value.refusal
+    told = refused.value.finding
     assert told.code == code
     assert "not valid Python" not in told.title
 
@@ -30,4 +30,4 @@ def test_a_keyword_among_the_parameters_of_a_kernel_is_named_with_its_line() -> 
     text = honest().replace("n_elements", BOLD_IF)
     with pytest.raises(SubmissionError) as refused:
         from_text(text, discovery.exercise("vector_add"))
-    assert (refused.value.refusal.code, refused.value.refusal.line) == ("keyword-name", 6)
+    assert (refused.value.finding.code, refused.value.finding.line) == ("keyword-name", 6)

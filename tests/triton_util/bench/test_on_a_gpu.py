@@ -9,9 +9,9 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.sandbox.gpu_lock import hold_gpu
-from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import limits
 from graders.judge.speed.gate import Stopwatch
+from graders.judge.speed.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission, load
 from tests.support.submissions import submission
 from triton_util.bench.speed_comparison import MINE, MODEL, TORCH

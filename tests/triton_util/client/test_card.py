@@ -14,20 +14,24 @@ from triton_util.client.cards.heat_map import picture_svg, picture_text
 from triton_util.client.cards.style import style
 from triton_util.client.phrases import first_sentence
 from triton_util.client.report import (
-    Finding,
+    Checked,
     MalformedReport,
-    Picture,
     Quoted,
-    Report,
-    Resources,
-    Table,
+    ShownFinding,
     could_not_check,
     read_report,
 )
 from triton_util.client.text import report_text
+from triton_util.report import KernelResources, Picture, Table
 
 EVIL = '<script>alert("x")</script>&\'"'
-GATES = {"read": "passed", "compile": "passed", "interpret": "failed", "gpu": "not_run"}
+GATES = {
+    "read": "passed",
+    "compile": "passed",
+    "interpret": "failed",
+    "traffic": "not_run",
+    "gpu": "not_run",
+}
 TABLE = Table(
     "What each program stored: n=5",
     ("program", "loaded from `x_ptr`", "mask", "stored", "should be"),
@@ -38,8 +42,8 @@ TABLE = Table(
 PICTURE = Picture(("..xx", "oo.."), "The tail is wrong.")
 
 
-def failed_report(**changes) -> Report:
-    finding = Finding(
+def failed_report(**changes) -> Checked:
+    finding = ShownFinding(
         gate="interpret",
         code="missing-mask",
         title="The last block reads past the end of `x`",
@@ -52,8 +56,8 @@ def failed_report(**changes) -> Report:
         table=TABLE,
         original="IndexError: 6",
     )
-    made = Report("vector_add", "failed", GATES, (finding, finding), 11, 25, 0, 10, "A", 0.8)
-    return Report(**{**vars(made), **changes})
+    made = Checked("vector_add", "failed", GATES, (finding, finding), 11, 25, 0, 10, "A", 0.8)
+    return Checked(**{**vars(made), **changes})
 
 
 def parsed(html: str) -> ElementTree.Element:
@@ -76,7 +80,7 @@ def test_where_no_case_ran_none_is_counted(show):
 @pytest.mark.parametrize("show", [report_html, report_text])
 def test_everything_that_matters_is_told(show):
     report = failed_report(
-        sandbox="B", resources=(Resources("add_kernel", 80, 18, 1024, 4),), seconds=1.25
+        sandbox="B", resources=(KernelResources("add_kernel", 80, 18, 1024, 4),), seconds=1.25
     )
     told = words_of(show(report)) if show is report_html else " ".join(show(report).split())
     for words in (
@@ -92,7 +96,9 @@ def test_everything_that_matters_is_told(show):
 
 @pytest.mark.parametrize("show", [report_html, report_text])
 def test_a_remark_stands_in_a_card_that_passed(show):
-    remark = Finding("traffic", "not-grouped", "Not grouped", "It passes.", "Order the tiles.")
+    remark = ShownFinding(
+        "traffic", "not-grouped", "Not grouped", "It passes.", next_step="Order the tiles."
+    )
     report = failed_report(state="passed", findings=(), remarks=(remark,))
     told = words_of(show(report)) if show is report_html else " ".join(show(report).split())
     for words in ("passed", "Not grouped", "It passes.", "Order the tiles."):
@@ -135,13 +141,13 @@ def test_help_is_offered_to_those_who_need_it():
 
 
 def test_every_text_is_escaped():
-    finding = Finding(
+    finding = ShownFinding(
         gate=EVIL, code=EVIL, title=EVIL, message=f"{EVIL} `{EVIL}`", next_step=EVIL, where=EVIL,
         code_line=EVIL, case=EVIL, picture=Picture((".x",), EVIL), original=EVIL,
         table=Table(EVIL, (EVIL,), ((EVIL,),), (True,), (EVIL,)),
     )  # fmt: skip
     report = failed_report(
-        exercise=EVIL, findings=(finding, finding), resources=(Resources(EVIL, 80, 1, 1, 1),),
+        exercise=EVIL, findings=(finding, finding), resources=(KernelResources(EVIL, 80, 1, 1, 1),),
         gates={"read": EVIL},
     )  # fmt: skip
     html = report_html(report)
@@ -192,7 +198,7 @@ def test_large_picture_is_cut():
     assert svg.count("<rect") == 48 * 64
 
 
-def words_before_next(report: Report) -> list[str]:
+def words_before_next(report: Checked) -> list[str]:
     """What is read of a card until it says what to do, the code left out."""
     card = parsed(report_html(report))
     finding = next(part for part in card.iter("div") if part.get("class") == "tw-finding")
@@ -259,7 +265,10 @@ def test_fault_of_ours_is_no_blame():
 
 @pytest.mark.parametrize("change", [{"verdict": "great"}, {"gates": None}, {"findings": [{}]}, {}])
 def test_malformed_answer(change):
-    answer = {"exercise": "x", "verdict": "passed", "gates": {}, "findings": []}
+    answer = {
+        "exercise": "x", "verdict": "passed", "gates": {}, "findings": [], "submission": "cell",
+        "points": 1, "max_points": 1, "sandbox": "A", "seconds": 0.1,
+    }  # fmt: skip
     if change:
         with pytest.raises(MalformedReport):
             read_report({**answer, **change})

@@ -10,7 +10,8 @@ from triton_util.client.attempts import Attempts, Listed
 from triton_util.client.card import report_html
 from triton_util.client.cards.style import style
 from triton_util.client.passed import passing, passing_html, passing_lines
-from triton_util.client.report import BytesMoved, Report, Resources, read_report
+from triton_util.client.report import Checked, read_report
+from triton_util.report import BytesMoved, KernelResources
 
 LISTED = [
     Listed("double", "tour", "Double a vector", "00", "Launch one program fewer?"),
@@ -22,12 +23,12 @@ LISTED = [
 DONE = Attempts(2, "2026-11-02T10:00:00+00:00", 9, 9, 1000, "n=64")
 
 
-def passed(exercise: str = "rgb2grey", **changes) -> Report:
-    made = Report(exercise, "passed", {}, (), 9, 9, moved=BytesMoved("n=64", 800, 400))
-    return Report(**{**vars(made), **changes})
+def passed(exercise: str = "rgb2grey", **changes) -> Checked:
+    made = Checked(exercise, "passed", {}, (), 9, 9, moved=BytesMoved("n=64", 800, 400))
+    return Checked(**{**vars(made), **changes})
 
 
-def told(report: Report, recorded: dict[str, Attempts] | None = None) -> list[str]:
+def told(report: Checked, recorded: dict[str, Attempts] | None = None) -> list[str]:
     found = passing(report, recorded or {}, LISTED)
     return [] if found is None else passing_lines(found)
 
@@ -65,11 +66,13 @@ def test_bytes_stand_beside_the_models_and_the_best(own, before, words):
 
 def test_registers_are_those_of_the_newest_target_and_the_hungriest_kernel():
     kernels = [("small", 90, 16, 0), ("large", 90, 40, 0), ("old", 80, 255, 64)]
-    resources = tuple(Resources(name, t, regs, 0, spilled) for name, t, regs, spilled in kernels)
+    resources = tuple(
+        KernelResources(name, t, regs, 0, spilled) for name, t, regs, spilled in kernels
+    )
     report = passed(moved=None, resources=resources)
     expected = "`large` takes 40 registers a thread on sm_90, nothing spilled."
     assert told(report, {"rgb2grey": DONE})[0] == expected
-    spilling = passed(moved=None, resources=(Resources("k", 90, 255, 0, 64),))
+    spilling = passed(moved=None, resources=(KernelResources("k", 90, 255, 0, 64),))
     assert told(spilling, {"rgb2grey": DONE})[0].endswith("on sm_90, 64 bytes spilled.")
 
 
@@ -115,7 +118,17 @@ def test_a_file_from_before_is_read(tmp_path):
 
 
 def test_the_judges_figures_are_read():
-    answer = {"exercise": "gelu", "verdict": "passed", "gates": {}, "findings": []}
+    answer = {
+        "submission": "cell",
+        "exercise": "gelu",
+        "verdict": "passed",
+        "gates": {},
+        "findings": [],
+        "points": 1,
+        "max_points": 1,
+        "sandbox": "A",
+        "seconds": 0.1,
+    }
     assert read_report(answer).moved is None
     moved = {"case": "n=64", "own": 800, "model": 400}
     assert read_report({**answer, "moved": moved}).moved == BytesMoved("n=64", 800, 400)
@@ -190,7 +203,9 @@ def test_what_cannot_be_drawn_is_left_out():
     ],
 )
 def test_registers_stand_beside_the_models(model, words):
-    report = passed(resources=(Resources("k", 90, 20, 0, 0), Resources("k", 80, 30, 0, 0)))
+    report = passed(
+        resources=(KernelResources("k", 90, 20, 0, 0), KernelResources("k", 80, 30, 0, 0))
+    )
     model = {"target": 90, "triton": "3.9", **model}
     found = passing(report, {}, LISTED, {"registers": model})
     assert found is not None

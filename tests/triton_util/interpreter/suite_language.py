@@ -262,3 +262,36 @@ def test_products_of_eight_bits_are_exact_and_summed_in_float32(dtype):
     assert float(expected.abs().max()) > torch.finfo(torch.float16).max
     assert torch.allclose(output.double(), expected, rtol=0, atol=1e-6 * float(expected.max()))
     assert run.faults == []
+
+
+@triton.jit
+def values_kernel(output_ptr, n, K: tl.constexpr):
+    seven = -7
+    first, second = -7, 2
+    pair = (-7, 2)
+    large = 65536
+    total = 0
+    for _ in tl.static_range(7):
+        total += 1000000000
+    tl.store(output_ptr, n // 2)
+    tl.store(output_ptr + 1, seven // 2)
+    tl.store(output_ptr + 2, seven % 3)
+    tl.store(output_ptr + 3, first // second)
+    tl.store(output_ptr + 4, pair[0] // pair[1])
+    tl.store(output_ptr + 5, (-K) // 2)
+    tl.store(output_ptr + 6, (-7) // 2)
+    tl.store(output_ptr + 7, large * large)
+    tl.store(output_ptr + 8, 65536 * 65536)
+    tl.store(output_ptr + 9, total)
+    tl.store(output_ptr + 10, (n < 0) + (n < 1))
+    tl.store(output_ptr + 11, seven and 5)
+    tl.store(output_ptr + 12, ("ab" == "ab") + 0)
+
+
+def test_values_that_python_computes_differently_are_those_of_the_compiler():
+    """Assigned numbers are int32 and round toward 0; constant expressions are Python's."""
+    output = torch.zeros(13, dtype=torch.float64)
+    with interpret():
+        values_kernel[(1,)](output, -7, K=7)
+    expected = [-3, -3, -1, -3, -3, -4, -4, 0, 2.0**32, 7_000_000_000 - 2 * 2**32, 0, -7, 1]
+    assert output.tolist() == expected

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 
 from triton_util.client.phrases import PICTURE_LEGEND
-from triton_util.client.report import Picture, Side
+from triton_util.report import Picture, Side
 
 _CELL = 16  # pixels of a cell that shows one element
 _WIDE, _HIGH, _LEAST = 440, 300, 28  # pixels: largest width and height, and smallest side

@@ -60,7 +60,10 @@ class Control:
         return agreed_value(tensor.handle, self.batch.active)
 
     def value(self, expression: Any) -> Any:
-        """What an assignment binds: numbers become tensors, as in triton's interpreter."""
+        """What an assignment binds: numbers become tensors, those in tuples, too."""
+        if isinstance(expression, tuple):
+            items = [self.value(item) for item in expression]
+            return type(expression)(*items) if hasattr(expression, "_fields") else tuple(items)
         return self.semantic.to_tensor(expression, False)
 
     @acts_for_the_kernel

@@ -11,6 +11,7 @@ from graders.judge.sandbox import protocol
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import Device
+from graders.judge.sandbox.serving import Ending
 
 POLL_SECONDS = 0.0005
 
@@ -36,7 +37,7 @@ class WatchedWorkers(Workers):
         finally:
             self._windows = None
 
-    def _exchange(self, batch: Batch) -> protocol.Ending:
+    def _exchange(self, batch: Batch) -> Ending:
         if self._windows is None:
             return super()._exchange(batch)
         over = threading.Event()
