@@ -12,6 +12,14 @@ from graders.authoring import class_folder, hub_folder
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
 
+_MOVED = {  # what `move` names, and its table
+    "students": "student",
+    "assignments": "assignment",
+    "submissions": "submitted_assignment",
+    "grades": "grade",
+    "comments": "comment",
+}
+
 
 @click.group()
 def course() -> None:
@@ -105,6 +113,35 @@ def rules(named: Path | None, db: str | None) -> None:
         for assignment, extension in own.items():
             parts = ", ".join(f"{number:g} {unit}" for unit, number in extension.items())
             click.echo(f"extension: {student}, {assignment}: {parts}")
+
+
+@course.command()
+@click.argument("url", metavar="URL")
+@click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
+@click.option("--db", metavar="URL", help="The gradebook to move, if it is not the class's.")
+@click.option("--replace", is_flag=True, help="Delete another gradebook that is at URL.")
+def move(url: str, named: Path | None, db: str | None, replace: bool) -> None:
+    """Move the gradebook to the database at URL, e.g. postgresql+psycopg://user@host/grades.
+
+    Everything is copied: points by hand, comments, penalties, extensions. Then all totals are
+    compared, and the class uses the new gradebook. If the command is stopped before its end, the
+    class keeps the old one; run it again.
+    """
+    from graders.grading.course_config import load_config
+    from graders.grading.ledger.moving import move as move_gradebook
+    from graders.grading.ledger.moving import shown
+
+    with _told_in_one_line():
+        folder = class_folder.find(named)
+        done = move_gradebook(folder, load_config(folder, db), url, replace)
+    rows = {name: done.rows[table] for name, table in _MOVED.items()}
+    told = ", ".join(f"{number} {name}" for name, number in rows.items())
+    click.echo(f"{shown(url)}: {told}{' (copied before)' if done.was_there else ''}")
+    click.echo(f"  compared: all rows, and {done.accounts} totals of the ledger; they are equal")
+    click.echo(f"  the old gradebook stays as it is, and no longer counts: {shown(done.source)}")
+    click.echo("  restart formgrader if it is open: until then it writes into the old one")
+    if not done.in_use:
+        click.echo(f"  NOT IN USE: TILEWISE_DB or {class_folder.CONFIG} names another gradebook")
 
 
 def _name_kept(done: class_folder.Updated) -> None:
