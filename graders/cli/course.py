@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -142,6 +143,41 @@ def move(url: str, named: Path | None, db: str | None, replace: bool) -> None:
     click.echo("  restart formgrader if it is open: until then it writes into the old one")
     if not done.in_use:
         click.echo(f"  NOT IN USE: TILEWISE_DB or {class_folder.CONFIG} names another gradebook")
+
+
+@course.command()
+@click.argument("assignment")
+@click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
+@click.option(
+    "--answer",
+    nargs=2,
+    metavar="STUDENT TEXT",
+    help="Answer this student's open requests; the next feedback page shows the text.",
+)
+def requests(assignment: str, named: Path | None, answer: tuple[str, str] | None) -> None:
+    """List who asks for ASSIGNMENT to be graded again, and answer.
+
+    A student asks in a text cell that begins with "Regrade request:", or in a file regrade.md
+    beside the notebook. Exit code 2 if a request is open.
+    """
+    from graders.grading.intake.requests import answer as store_answer
+    from graders.grading.intake.requests import read_requests
+    from graders.judge.plain_text import one_line
+
+    with _told_in_one_line():
+        folder = class_folder.find(named)
+        if answer:
+            count = store_answer(folder, assignment, *answer)
+            click.echo(f"{answer[0]}: {count} answered; write the page with `tilewise feedback`")
+            return
+        found = read_requests(folder, assignment)
+    waiting = [request for request in found if not request.answer]
+    click.echo(f"{assignment}: {len(found)} requests, {len(waiting)} open")
+    for request in found:
+        state = f"answered: {one_line(request.answer)}" if request.answer else "open"
+        click.echo(f"  {request.student}: {one_line(request.text, 1_000)}")
+        click.echo(f"    {state}")
+    sys.exit(2 if waiting else 0)
 
 
 def _name_kept(done: class_folder.Updated) -> None:
