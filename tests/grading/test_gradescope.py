@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from graders.authoring.rooms import Rooms, find_root
 from graders.cli.gradescope import gradescope
 from graders.grading.gradescope import run
-from graders.grading.gradescope.packing import Settings, pack, settings_of
+from graders.grading.gradescope.packing import AutograderSettings, pack, settings_of
 from graders.grading.marks import Marks
 from tests.support.paths import correct, wrong
 from tests.support.small_course import fake_marks
@@ -163,7 +163,7 @@ def test_the_zip_has_what_gradescope_asks_for(tmp_path: Path) -> None:
             assert text.startswith("#!/usr/bin/env bash\n")
             checked = subprocess.run(["bash", "-n"], input=text, text=True, check=False)
             assert checked.returncode == 0
-        assert Settings(**json.loads(archive.read("tilewise.json"))).hidden == "hidden"
+        assert AutograderSettings(**json.loads(archive.read("tilewise.json"))).hidden == "hidden"
         assert archive.read("torch.txt").decode().startswith("torch==")
     assert "tilewise/graders/course/vector_add/hidden.py" in names
     assert not [name for name in names if "__pycache__" in name]

@@ -219,6 +219,15 @@ def test_a_copy_that_was_complete_is_used(course: SmallCourse, tmp_path: Path) -
     assert "(copied before)" in said
 
 
+def test_a_file_is_named_by_its_whole_path(
+    course: SmallCourse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert move(course, "sqlite:///new.db")[0] == 0
+    in_use = str(load_config(course.folder, None).CourseDirectory.db_url)
+    assert in_use == f"sqlite:///{tmp_path / 'new.db'}"
+
+
 def test_another_gradebook_is_replaced_only_on_request(course: SmallCourse, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new.db'}"
     with Gradebook(url) as other:

@@ -26,7 +26,7 @@ _TORCH = re.compile(r"^TORCH_cpu := (torch==[\d.]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Settings:
+class AutograderSettings:
     """What the autograder judges. `hidden` is the visibility of the results on hidden cases."""
 
     assignment: str
@@ -36,11 +36,13 @@ class Settings:
     unsandboxed: bool = False
 
     @classmethod
-    def read(cls, path: Path) -> Settings:
+    def read(cls, path: Path) -> AutograderSettings:
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def settings_of(rooms: Rooms, lesson: str, hidden: Visibility, unsandboxed: bool) -> Settings:
+def settings_of(
+    rooms: Rooms, lesson: str, hidden: Visibility, unsandboxed: bool
+) -> AutograderSettings:
     """Return the settings for a lesson; GraderError if it has no exercise."""
     from graders.authoring.lesson import read_lesson  # slow to import
 
@@ -49,10 +51,10 @@ def settings_of(rooms: Rooms, lesson: str, hidden: Visibility, unsandboxed: bool
     if not exercises:
         raise refusal(f"{read.stem} has no exercise that the judge can grade")
     by_hand = list(read.names("case_study"))
-    return Settings(read.stem, exercises, by_hand, hidden, unsandboxed)
+    return AutograderSettings(read.stem, exercises, by_hand, hidden, unsandboxed)
 
 
-def pack(rooms: Rooms, settings: Settings, target: Path) -> int:
+def pack(rooms: Rooms, settings: AutograderSettings, target: Path) -> int:
     """Write the zip; return the size in bytes. It contains the hidden cases and solutions."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

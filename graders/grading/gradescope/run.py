@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from graders.grading.gradescope.packing import SETTINGS, Settings
+from graders.grading.gradescope.packing import SETTINGS, AutograderSettings
 from graders.grading.intake.handed_in import counting
 from graders.grading.intake.unpacked import bring_up
 from graders.grading.marks import UNSANDBOXED, Marker, Marks, official_marker
@@ -39,7 +39,7 @@ def main() -> None:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
     started = time.monotonic()
     try:
-        settings = Settings.read(root / "source" / SETTINGS)
+        settings = AutograderSettings.read(root / "source" / SETTINGS)
         if settings.unsandboxed:
             os.environ[UNSANDBOXED] = "1"
         with official_marker() as marker:
@@ -56,7 +56,7 @@ def main() -> None:
     print(_said(root, found))
 
 
-def results(submission: Path, settings: Settings, marker: Marker) -> Results:
+def results(submission: Path, settings: AutograderSettings, marker: Marker) -> Results:
     """Return what results.json contains for the files in the folder `submission`."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "submission"

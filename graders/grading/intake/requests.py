@@ -24,7 +24,7 @@ _ASKS = re.compile(r"\A[\s#*_>]*regrade request\b[\s*_:]*", re.I)
 
 
 @dataclass(frozen=True)
-class Request:
+class RegradeRequest:
     """What a student asks. `answer` is "" while it is open."""
 
     student: str
@@ -37,7 +37,7 @@ def is_request(cell: Mapping[str, Any]) -> bool:
     return cell["cell_type"] in ("markdown", "raw") and bool(_ASKS.match(cell["source"]))
 
 
-def read_requests(course: Path, assignment: str) -> list[Request]:
+def read_requests(course: Path, assignment: str) -> list[RegradeRequest]:
     """Return the requests of all graded students, sorted by student."""
     students = {path.parent.name for path in course.glob(f"autograded/*/{assignment}")}
     students |= {path.parent.name for path in course.glob(f"submitted/*/{assignment}")}
@@ -51,15 +51,17 @@ def read_requests(course: Path, assignment: str) -> list[Request]:
 
 def requests_of(
     course: Path, assignment: str, student: str, cells: Iterable[Mapping[str, Any]]
-) -> list[Request]:
+) -> list[RegradeRequest]:
     """Return a student's requests: the answered ones, then those in the present work."""
     texts = [_ASKS.sub("", cell["source"]) for cell in cells if is_request(cell)]
     texts.append(_ASKS.sub("", _file(course / "submitted" / student / assignment / FILE)))
-    known = [Request(student, **one) for one in _answered(course, assignment, student)]
+    known = [RegradeRequest(student, **one) for one in _answered(course, assignment, student)]
     answered = {request.text for request in known}
     asked = [shortened(plain(text).strip(), LONGEST) for text in texts]
     return known + [
-        Request(student, text) for text in dict.fromkeys(asked) if text and text not in answered
+        RegradeRequest(student, text)
+        for text in dict.fromkeys(asked)
+        if text and text not in answered
     ]
 
 

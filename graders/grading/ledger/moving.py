@@ -35,7 +35,7 @@ Rows = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedGradebook:
     """What was moved. `in_use` is false if the class's configuration names another gradebook."""
 
     source: str
@@ -46,13 +46,14 @@ class Moved:
     in_use: bool
 
 
-def move(course: Path, config: Any, target: str, replace: bool = False) -> Moved:
+def move(course: Path, config: Any, target: str, replace: bool = False) -> MovedGradebook:
     """Copy the gradebook of a class to the database `target`, compare, and use it from then on.
 
     With `replace` the target may contain another gradebook, which is then deleted.
     """
     source = str(config.CourseDirectory.db_url)
-    if make_url(source) == _url(target):
+    target = _absolute(target)
+    if make_url(source) == make_url(target):
         raise refusal("that is the gradebook of this class already")
     with alone(course):
         assignments = list(due_dates(config))
@@ -68,7 +69,7 @@ def move(course: Path, config: Any, target: str, replace: bool = False) -> Moved
                 )
         note_move(course, target)
     in_use = str(load_config(course, None).CourseDirectory.db_url) == target
-    return Moved(source, target, rows, sum(map(len, accounts.values())), was_there, in_use)
+    return MovedGradebook(source, target, rows, sum(map(len, accounts.values())), was_there, in_use)
 
 
 def shown(url: str) -> str:
@@ -76,13 +77,17 @@ def shown(url: str) -> str:
     return str(make_url(url).render_as_string(hide_password=True))
 
 
-def _url(target: str) -> Any:
+def _absolute(target: str) -> str:
+    """Return the URL; a file of SQLite gets its whole path, because commands run anywhere."""
     try:
-        return make_url(target)
+        url = make_url(target)
     except ArgumentError as error:
         raise refusal(
             "the new gradebook is a URL: postgresql+psycopg://user:password@host/database"
         ) from error
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return target
+    return str(url.set(database=str(Path(url.database).resolve())))
 
 
 def _accounts(
