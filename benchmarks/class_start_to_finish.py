@@ -269,7 +269,7 @@ def finish(term: Term) -> None:
     term.ask("feedback in the exchange", [] if len(pages) == len(sent) else [len(pages)])
     term.tilewise("report", term.assignment)
     rows = read(term.course / "reports" / f"{term.assignment}.csv", "student")
-    wrong = [m.id for m in graded if float(rows[m.id]["score"]) != whole(m)]
+    wrong = [m.id for m in graded if points(rows[m.id]["score"]) != m.score(True)]
     wrong += [m.id for m in damaged if rows[m.id]["score"] or not rows[m.id]["reason"]]
     term.ask("the report, and why who is ungraded", wrong, f"{len(rows)} rows as known")
     for lms, (column, name) in TABLES.items():
@@ -278,14 +278,14 @@ def finish(term: Term) -> None:
         rows = read(path, column)
         scores = {m: rows[name(m)][term.assignment] for m in term.members}
         wrong = [f"{m.id}: {said!r}, not {m.score(True)}" for m, said in scores.items()
-                 if (float(said) if said else None) != m.score(True)]  # fmt: skip
+                 if points(said) != m.score(True)]  # fmt: skip
         term.ask(f"{lms}'s table", wrong, f"{len(scores)} rows as known")
     term.tell("feedback, report and tables")
 
 
-def whole(member: Member) -> float:
-    """The score before a penalty, as the report tells it."""
-    return member.judged(True) + (member.by_hand or 0.0)
+def points(text: str) -> float | None:
+    """A score of a table; an open grade is empty there."""
+    return float(text) if text else None
 
 
 def read(path: Path, column: str) -> dict[str, dict[str, str]]:

@@ -161,13 +161,20 @@ def _fetch(
 
 def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) -> bool:
     """Copy submissions from a platform's zip or folder; return whether any was left out."""
-    from graders.grading.intake import origins
+    from graders.grading.intake import origins, platforms
     from graders.grading.intake.roster import read_roster
     from graders.grading.intake.submissions import take
+    from graders.grading.intake.teams import instructors_teams, note_groups
 
-    taken = take(source, course / "submitted", assignment, times, read_roster(course), lms)
+    roster = read_roster(course)
+    teams = instructors_teams(course, roster)
+    taken = take(source, course / "submitted", assignment, times, roster, lms, teams)
     origins.keep(course, assignment, taken.found)
-    click.echo(f"{len(taken.found)} submissions from {source}")
+    if lms in platforms.GROUPED:
+        note_groups(course, assignment, lms, taken.groups)
+    in_groups = sum(bool(group) for group in taken.groups.values())
+    told = f" (groups handed in for {in_groups} of the students)" if in_groups else ""
+    click.echo(f"{len(taken.found)} submissions from {source}{told}")
     late = [found.student for found in taken.found if found.late]
     if late and not times:
         click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")

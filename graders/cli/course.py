@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,14 @@ import click
 from graders.authoring import class_folder, hub_folder
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
+
+_MOVED = {  # what `move` names, and its table
+    "students": "student",
+    "assignments": "assignment",
+    "submissions": "submitted_assignment",
+    "grades": "grade",
+    "comments": "comment",
+}
 
 
 @click.group()
@@ -105,6 +114,70 @@ def rules(named: Path | None, db: str | None) -> None:
         for assignment, extension in own.items():
             parts = ", ".join(f"{number:g} {unit}" for unit, number in extension.items())
             click.echo(f"extension: {student}, {assignment}: {parts}")
+
+
+@course.command()
+@click.argument("url", metavar="URL")
+@click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
+@click.option("--db", metavar="URL", help="The gradebook to move, if it is not the class's.")
+@click.option("--replace", is_flag=True, help="Delete another gradebook that is at URL.")
+def move(url: str, named: Path | None, db: str | None, replace: bool) -> None:
+    """Move the gradebook to the database at URL, e.g. postgresql+psycopg://user@host/grades.
+
+    Everything is copied: points by hand, comments, penalties, extensions. Then all totals are
+    compared, and the class uses the new gradebook. If the command is stopped before its end, the
+    class keeps the old one; run it again.
+    """
+    from graders.grading.course_config import load_config
+    from graders.grading.ledger.moving import move as move_gradebook
+    from graders.grading.ledger.moving import shown
+
+    with _told_in_one_line():
+        folder = class_folder.find(named)
+        done = move_gradebook(folder, load_config(folder, db), url, replace)
+    rows = {name: done.rows[table] for name, table in _MOVED.items()}
+    told = ", ".join(f"{number} {name}" for name, number in rows.items())
+    click.echo(f"{shown(url)}: {told}{' (copied before)' if done.was_there else ''}")
+    click.echo(f"  compared: all rows, and {done.accounts} totals of the ledger; they are equal")
+    click.echo(f"  the old gradebook stays as it is, and no longer counts: {shown(done.source)}")
+    click.echo("  restart formgrader if it is open: until then it writes into the old one")
+    if not done.in_use:
+        click.echo(f"  NOT IN USE: TILEWISE_DB or {class_folder.CONFIG} names another gradebook")
+
+
+@course.command()
+@click.argument("assignment")
+@click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
+@click.option(
+    "--answer",
+    nargs=2,
+    metavar="STUDENT TEXT",
+    help="Answer this student's open requests; the next feedback page shows the text.",
+)
+def requests(assignment: str, named: Path | None, answer: tuple[str, str] | None) -> None:
+    """List who asks for ASSIGNMENT to be graded again, and answer.
+
+    A student asks in a text cell that begins with "Regrade request:", or in a file regrade.md
+    beside the notebook. Exit code 2 if a request is open.
+    """
+    from graders.grading.intake.requests import answer as store_answer
+    from graders.grading.intake.requests import read_requests
+    from graders.judge.plain_text import one_line
+
+    with _told_in_one_line():
+        folder = class_folder.find(named)
+        if answer:
+            count = store_answer(folder, assignment, *answer)
+            click.echo(f"{answer[0]}: {count} answered; write the page with `tilewise feedback`")
+            return
+        found = read_requests(folder, assignment)
+    waiting = [request for request in found if not request.answer]
+    click.echo(f"{assignment}: {len(found)} requests, {len(waiting)} open")
+    for request in found:
+        state = f"answered: {one_line(request.answer)}" if request.answer else "open"
+        click.echo(f"  {request.student}: {one_line(request.text, 1_000)}")
+        click.echo(f"    {state}")
+    sys.exit(2 if waiting else 0)
 
 
 def _name_kept(done: class_folder.Updated) -> None:

@@ -28,6 +28,7 @@ COMMANDS = {
     "autograde": ("graders.cli.autograde", "Grade all submissions of an assignment."),
     "feedback": ("graders.cli.feedback", "Write everybody's feedback, and one zip of it."),
     "export": ("graders.cli.export", "Write the grades as a learning platform takes them."),
+    "gradescope": ("graders.cli.gradescope", "Build an autograder for Gradescope."),
     "report": ("graders.cli.report", "Make the report on a class."),
     "serve": ("graders.cli.serve", "One GPU for a whole class: check(..., gpu=True)."),
     "bench": ("graders.cli.bench", "Measure kernels on a GPU."),

@@ -7,13 +7,12 @@ and start it again: it does only what is missing or has changed.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +28,7 @@ from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.sources import UnreadableFileError
 from graders.grading.intake.submissions import TIMESTAMP
 from graders.grading.intake.unpacked import bring_up
+from graders.grading.ledger.alone import alone
 from graders.grading.ledger.settled import settle
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
@@ -107,7 +107,7 @@ class Autograder:
     ) -> Iterator[GradedStudent]:
         """Grade new and changed submissions; yield each result as soon as it is there."""
         self._completing = completes(judging_)
-        with self._alone():
+        with alone(self.course):
             settle(self.course, self._config, [self.assignment])
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
@@ -351,17 +351,6 @@ class Autograder:
 
     def _submitted(self) -> Path:
         return self.course / "submitted"
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Allow one run at a time. A killed run releases its lock."""
-        self._finished.folder.mkdir(parents=True, exist_ok=True)
-        with open(self._finished.folder.parent / "lock", "w", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise GraderError("another `tilewise autograde` works in this course") from error
-            yield
 
 
 def completes(judging_: Judging) -> bool:

@@ -15,6 +15,7 @@ from graders.grading.course_config import load_config
 from graders.grading.ledger.accounts import Account, State, told, total
 from graders.grading.ledger.changes import Change, read_changes
 from graders.grading.ledger.settled import ledger_of
+from graders.grading.report.participation import Participation, asked_in, participation
 from graders.grading.report.questions import GradedQuestion, questions_of
 from graders.grading.templates import rendered
 from graders.judge.plain_text import one_line
@@ -35,6 +36,7 @@ class Student:
     reason: str  # why the judge could not grade, "" where it could
     reports: Mapping[str, Mapping[str, Any]]  # the judge's reports by exercise
     tampered: tuple[str, ...]
+    participation: Participation
 
     @property
     def name(self) -> str:
@@ -144,7 +146,9 @@ def class_report(course: Path, assignment: str, database: str | None = None) -> 
     """Return the report of one assignment, from its accounts and autograded notebooks."""
     with ledger_of(course, load_config(course, database), assignment) as ledger:
         accounts = ledger.accounts(assignment)
-    students = tuple(_student(course, a) for a in accounts if a.handed_in)
+    lesson = _json(course / "source" / assignment / f"{assignment}.ipynb")
+    asked = asked_in(lesson.get("cells", ()))
+    students = tuple(_student(course, a, asked) for a in accounts if a.handed_in)
     names = sorted({name for student in students for name in student.reports})
     return ClassReport(
         assignment,
@@ -157,14 +161,16 @@ def class_report(course: Path, assignment: str, database: str | None = None) -> 
     )
 
 
-def _student(course: Path, account: Account) -> Student:
+def _student(course: Path, account: Account, asked: frozenset[str]) -> Student:
     place = course / "autograded" / account.work / account.assignment
-    tilewise = _json(place / f"{account.assignment}.ipynb").get("metadata", {}).get("tilewise", {})
+    notebook = _json(place / f"{account.assignment}.ipynb")
+    tilewise = notebook.get("metadata", {}).get("tilewise", {})
     reports = tilewise.get("reports", {})
     reason = account.reason
     if account.state is State.OPEN and not reason:
         reason = one_line("; ".join(dict.fromkeys(_reasons(tilewise))), LONGEST_REASON)
-    return Student(account, reason, reports, tuple(tilewise.get("tampered", ())))
+    answers = participation(notebook.get("cells", ()), asked)
+    return Student(account, reason, reports, tuple(tilewise.get("tampered", ())), answers)
 
 
 def _reasons(tilewise: Mapping[str, Any]) -> Iterator[str]:

@@ -33,7 +33,7 @@ class DemoRow:
     pupil: Pupil
     public: float | None
     hidden: float | None
-    exported: float
+    exported: float | None
     findings: str
     notes: tuple[str, ...]
 
@@ -109,12 +109,11 @@ class Demo:
         """Return the rows that the gradebook and the export contain now."""
         from nbgrader.api import Gradebook  # slow to import
 
-        with open(self.course / "grades.csv", encoding="utf-8", newline="") as file:
-            exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+        exported = read_scores(self.course / "grades.csv")
         with Gradebook(f"sqlite:///{self.course / 'gradebook.db'}") as gradebook:
             return [self._row(gradebook, pupil, exported[pupil.name]) for pupil in self.pupils]
 
-    def _row(self, gradebook: object, pupil: Pupil, exported: float) -> DemoRow:
+    def _row(self, gradebook: object, pupil: Pupil, exported: float | None) -> DemoRow:
         def score(cell: str) -> float | None:
             find = gradebook.find_grade  # type: ignore[attr-defined]
             grade = find(cell, self.assignment, self.assignment, pupil.name)
@@ -160,3 +159,10 @@ class Demo:
         if not pages:
             raise GraderError(f"{pupil.name} got no feedback in {folder}")
         return pages[-1]
+
+
+def read_scores(path: Path) -> dict[str, float | None]:
+    """Return the scores in grades.csv by student; None where a grade is open."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {row["student_id"]: float(row["score"]) if row["score"] else None for row in rows}

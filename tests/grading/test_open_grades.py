@@ -23,7 +23,8 @@ from graders.grading import fork_server, judging
 from graders.grading.autograde import Autograder
 from graders.grading.class_report import class_report
 from graders.grading.course_config import load_config
-from graders.grading.plugins.export import MoodleExportPlugin
+from graders.grading.demo import read_scores
+from graders.grading.plugins.export import GradesExportPlugin, MoodleExportPlugin
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
 from tests.support.loaded import loaded
@@ -96,6 +97,18 @@ def test_who_cannot_be_read_is_in_report_table_and_log(
     with caplog.at_level(logging.WARNING, logger="traitlets"):
         exported(course)
     assert f"NOT GRADED: kurt, {ASSIGNMENT}: the notebook cannot be read" in caplog.text
+
+
+def test_an_open_grade_in_the_table_has_no_score(course: SmallCourse) -> None:
+    course.hand_in("ada", "right = 1", answers)
+    course.hand_in("kurt", "wrong = 1")
+    grade(course)
+    path = course.folder / "grades.csv"
+    plugin = GradesExportPlugin(parent=App(course, Config()))
+    plugin.to = str(path)
+    with Gradebook(database(course)) as gradebook:
+        plugin.export(gradebook)
+    assert read_scores(path) == {"ada": None, "kurt": 0}
 
 
 def test_a_penalty_goes_by_the_score_as_it_is(course: SmallCourse) -> None:

@@ -1,11 +1,5 @@
 """The gradebook in PostgreSQL: a real server, started here, gives what SQLite gives."""
 
-import os
-import pwd
-import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -17,6 +11,7 @@ from graders.grading import judging
 from graders.grading.autograde import Autograder
 from graders.grading.parallel import Judged, Task
 from graders.judge.records import GraderError
+from tests.support import postgres
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
 pytestmark = [
@@ -26,53 +21,11 @@ pytestmark = [
 CLASS = {"ada": "right = 1", "kurt": "wrong = 1", "jean": "broken = 1", "tony": "wrong = 2"}
 
 
-def program(name: str) -> str:
-    found = shutil.which(name) or next(
-        (str(path) for path in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))), None
-    )
-    if found is None:
-        pytest.skip(f"PostgreSQL's {name} is not installed here")
-    return found
-
-
-def unprivileged() -> str | None:
-    """PostgreSQL refuses to run as root."""
-    if os.geteuid() != 0:
-        return None
-    known = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in known else "nobody"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The URL of an empty database."""
-    initdb, pg_ctl = program("initdb"), program("pg_ctl")
-    user, port = unprivileged(), free_port()
-    folder = Path(tempfile.mkdtemp(prefix="tilewise-pg-"))
-    if user is not None:
-        shutil.chown(folder, user)
-    data, log = folder / "data", folder / "log"
-
-    def run(*command: str) -> None:
-        done = subprocess.run(
-            command, user=user, cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    run(initdb, "-D", str(data), "-U", "tilewise", "--auth=trust", "--no-sync")
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -k {folder} -c fsync=off"
-    run(pg_ctl, "-D", str(data), "-l", str(log), "-w", "-o", options, "start")
-    try:
-        yield f"postgresql+psycopg://tilewise@127.0.0.1:{port}/postgres"
-    finally:
-        run(pg_ctl, "-D", str(data), "-m", "immediate", "stop")
-        shutil.rmtree(folder)
+    with postgres.server() as url:
+        yield url
 
 
 def grades(course: SmallCourse, database: str | None) -> dict[str, list[tuple[object, ...]]]:
@@ -149,6 +102,6 @@ def test_a_database_that_goes_in_the_middle_is_no_zero(server: str, tmp_path: Pa
 
 def test_a_database_that_is_gone_grades_nobody(tmp_path: Path) -> None:
     course = make(tmp_path)
-    url = f"postgresql+psycopg://tilewise@127.0.0.1:{free_port()}/postgres"
+    url = f"postgresql+psycopg://tilewise@127.0.0.1:{postgres.free_port()}/postgres"
     with pytest.raises(GraderError, match="the gradebook cannot be reached, so nothing was graded"):
         Autograder(course.folder, ASSIGNMENT, url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from nbgrader.api import Gradebook
 
+from graders.cli.autograde import _take
 from graders.cli.course import rules
 from graders.cli.feedback import feedback
 from graders.grading import judging
@@ -104,6 +106,59 @@ def test_late_days_are_taken_in_the_order_of_the_due_dates(course: SmallCourse) 
     tony = accounts(course)["tony"]
     assert (tony.lateness.free_days, tony.score) == (1, 9)
     assert tony.lateness.seconds == timedelta(hours=23).total_seconds()
+
+
+METADATA = """
+submission_11:
+  :submitters:
+  - :name: {first}
+  - :name: Tony
+  :created_at: 2026-03-04 11:00:00 Z
+"""
+
+
+def import_group(course: SmallCourse, tmp_path: Path, first: str, code: str) -> None:
+    """Take a Gradescope zip with one submission of two students."""
+    notebook = hand_in_elsewhere(course, code)
+    with zipfile.ZipFile(tmp_path / "g.zip", "w") as archive:
+        archive.writestr("submission_metadata.yml", METADATA.format(first=first))
+        archive.writestr("submission_11/x.ipynb", notebook)
+    assert not _take(course.folder, ASSIGNMENT, tmp_path / "g.zip", "gradescope", times=False)
+
+
+def hand_in_elsewhere(course: SmallCourse, code: str) -> str:
+    path = course.hand_in("elsewhere", code)
+    text = path.read_text()
+    shutil.rmtree(path.parents[1])
+    return text
+
+
+def test_a_group_of_gradescope_is_one_submission(course: SmallCourse, tmp_path: Path) -> None:
+    """Kurt is in Ada's team in the roster, and here in a group with Tony."""
+    said = f"[due]\n{ASSIGNMENT} = 2026-03-02T12:00:00Z\n[late]\nper_day = 10\n"
+    (course.folder / "rules.toml").write_text(
+        f"{said}[extensions.kurt]\n{ASSIGNMENT} = {{days = 1}}\n"
+    )
+    hand_in(course, "ada", "wrong = 1", "2026-03-02 11:00")
+    import_group(course, tmp_path, "Kurt Gödel", "right = 1")
+    import_group(course, tmp_path, "Kurt Gödel", "right = 1")  # again: nothing changes
+    assert not (course.folder / "submitted" / "tony").exists()
+    found = accounts(course)
+    assert {name: (a.score, a.work) for name, a in found.items()} == {
+        "ada": (0, "ada"),
+        "kurt": (9, "kurt"),  # two days begun, one of them extended
+        "tony": (8, "kurt"),
+    }
+    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade("contiguity", ASSIGNMENT, ASSIGNMENT, "kurt")
+        grade.manual_score, grade.needs_manual_grade = 5, False
+        gradebook.db.commit()
+    found = accounts(course)
+    assert (found["kurt"].score, found["tony"].score) == (13.5, 12)
+    import_group(course, tmp_path, "Ada Lovelace", "right = 1")  # Kurt has left the group
+    assert read_teams(course.folder, read_roster(course.folder)).members("kurt", ASSIGNMENT) == (
+        "kurt",
+    )
 
 
 def test_each_member_gets_a_page(course: SmallCourse) -> None:

@@ -12,19 +12,23 @@ from collections.abc import Iterable
 from graders.authoring.class_folder import ROSTER
 from graders.grading.intake.platforms import Claim, Person
 from graders.grading.intake.roster import STUDENT, Enrolled, Roster, folded
+from graders.grading.intake.teams import Teams
 from graders.judge.plain_text import quoted
 
 Answer = tuple[str, str]  # the id of a student and "", or "" and the reason
 
 
-def whose(claim: Claim, lms: str, roster: Roster, assignment: str) -> list[Answer]:
+def whose(
+    claim: Claim, lms: str, roster: Roster, assignment: str, teams: Teams | None = None
+) -> list[Answer]:
     """Return the owner of a file: one student, or each member of a group."""
     if lms == "moodle" and folded(claim.people[0].name) == "participant":
         return [(participant(claim.sender, assignment), "")]
     if not roster:
         return [_without_roster(claim, person, lms) for person in claim.people]
     if lms == "canvas":
-        return [_canvas(claim, roster)]
+        named = teams.called(claim.people[0].name, assignment) if teams is not None else ()
+        return [_canvas(claim, roster, named)]
     return [_found(person, lms, roster) for person in claim.people]
 
 
@@ -74,9 +78,15 @@ def _called(students: Iterable[Enrolled]) -> str:
 # ---------------------------------------------------------------- Canvas
 
 
-def _canvas(claim: Claim, roster: Roster) -> Answer:
-    """Find by number, which the name must fit; find only students without a number by name."""
+def _canvas(claim: Claim, roster: Roster, team: tuple[str, ...]) -> Answer:
+    """Find by number, which the name must fit; find only students without a number by name.
+
+    For a group, Canvas writes the group's name and the number of one member. `team` are the
+    members of the class's team with that name.
+    """
     person = claim.people[0]
+    if team:
+        return _of_team(person, roster, team)
     if claim.instead is not None:
         complete = all(student.canvas_numbers for student in roster.students)
         if roster.by("canvas", claim.instead.number) or not complete:
@@ -104,6 +114,20 @@ def _canvas(claim: Claim, roster: Roster) -> Answer:
             f"correct `lms_user_id` in {ROSTER}"
         )
     return _only(named, name)
+
+
+def _of_team(person: Person, roster: Roster, team: tuple[str, ...]) -> Answer:
+    """Return the member whose number it is; any member if the roster has no such number."""
+    numbered = {student.id for student in roster.by("canvas", person.number)}
+    members = {student for one in team for student in roster.by("id", one)}
+    if numbered & set(team):
+        return _only(roster.by("canvas", person.number), f"the Canvas number {person.number}")
+    if numbered or all(student.canvas_numbers for student in members):
+        return "", (
+            f"the Canvas number {person.number} is of nobody in the team {quoted(person.name)}: "
+            f"correct {ROSTER} or the teams"
+        )
+    return sorted(student.id for student in members if not student.canvas_numbers)[0], ""
 
 
 def _two_ways(claim: Claim) -> str:

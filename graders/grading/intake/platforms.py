@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from graders.grading.intake.gradescope import HandIn
 from graders.grading.intake.handed_in import KINDS, PACKED
-from graders.grading.intake.roster import Roster
+from graders.grading.intake.roster import Roster, folded
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class Person:
 class Claim:
     """Who handed in a file. Files with the same `sender` were handed in together.
 
-    `people` are the members of a group, or one person. `instead` is the other possible person
-    if the path can be read in two ways. `file` is the student's own file name.
+    `people` are the members of a group, or one person. `team` is the platform's name for the
+    group, or "". `instead` is the other possible person if the path can be read in two ways.
+    `file` is the student's own file name.
     """
 
     sender: str
@@ -46,6 +47,7 @@ class Claim:
     instead: Person | None = None
     late: bool = False
     time: datetime | None = None
+    team: str = ""
 
 
 Read = Callable[[str], Claim | None]
@@ -56,6 +58,7 @@ PATTERNS = {
     "nbgrader": "STUDENT/ASSIGNMENT/FILE",
     "folders": "STUDENT/FILE or STUDENT.ipynb",
 }
+GROUPED = ("moodle", "gradescope")  # platforms whose files name groups and their members
 NAMING = ("canvas", "moodle", "gradescope")  # platforms with their own rules for file names
 _NUMBER = r"[1-9]\d*"
 # [name]_[LATE_]1234_56789_file. Canvas takes `_12_` out of names, but not `_12` at their end.
@@ -104,12 +107,31 @@ def _other(found: re.Match[str], assignment: str) -> Person | None:
     return Person(number=found["upload"], name=f"{found['name']}_{found['id']}")
 
 
-def moodle(path: str) -> Claim | None:
-    """Read Moodle's names. Only the name identifies a student; the number is per assignment."""
-    found = _MOODLE.match(path)
-    if found is None:
-        return None
-    return Claim(found["number"], (Person(name=found["name"]),), found["file"])
+def moodle(roster: Roster) -> Read:
+    """Return a reader for Moodle's names. The number changes with the assignment.
+
+    If students submit in groups, Moodle packs the group's file once for each member, as
+    `GROUP-NAME_77_…`. A name of the roster is a name, even if it contains a hyphen.
+    """
+
+    def read(path: str) -> Claim | None:
+        found = _MOODLE.match(path)
+        if found is None:
+            return None
+        team, name = "", found["name"]
+        for hyphen in re.finditer("-", name):
+            rest = name[hyphen.end() :]
+            if not roster.by("name", name) and _is_name(rest, roster):
+                team, name = name[: hyphen.start()], rest
+                break
+        person = Person(name=name)
+        return Claim(found["number"], (person,), found["file"], team=team)
+
+    return read
+
+
+def _is_name(text: str, roster: Roster) -> bool:
+    return bool(roster.by("name", text)) or folded(text) == "participant"
 
 
 def gradescope(submissions: Mapping[str, HandIn]) -> Read:
@@ -123,7 +145,7 @@ def gradescope(submissions: Mapping[str, HandIn]) -> Read:
         people = tuple(
             Person(number=sid, email=email, name=name) for sid, email, name in said.people
         )
-        return Claim(folder, people, file, time=said.time)
+        return Claim(folder, people, file, time=said.time, team=folder if people[1:] else "")
 
     return read
 

@@ -7,7 +7,7 @@ says when it was handed in, the time is written to nbgrader's timestamp.txt besi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -28,6 +28,7 @@ from graders.grading.intake.sources import (
     plain,
     too_large,
 )
+from graders.grading.intake.teams import Teams
 from graders.grading.intake.timestamps import TIMESTAMP as TIMESTAMP
 from graders.judge.records import GraderError
 
@@ -58,11 +59,15 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was copied, what was left out, and what does not count beside a notebook."""
+    """What was copied, what was left out, and what does not count beside a notebook.
+
+    `groups` has the platform's group of each student in `found`, or "".
+    """
 
     found: tuple[Found, ...]
     left_out: tuple[LeftOut, ...]
     beside: tuple[str, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 def take(
@@ -72,18 +77,22 @@ def take(
     times: bool = False,
     roster: Roster | None = None,
     lms: str = "folders",
+    teams: Teams | None = None,
 ) -> Taken:
     """Copy the submissions of a folder or a zip to nbgrader's folder `submitted`.
 
     `lms` names the platform that packed them, one of `platforms.PATTERNS`. The roster says who
     handed them in. If it is empty, the paths do, if they stay the same in every assignment. One
-    file of each student counts; the others are named.
+    file of each student counts; the others are named. The file of a platform's group is copied
+    once, for one of its members. If `teams` names teams for this assignment, groups do not count,
+    and each member gets a copy.
 
     Files that are already there and equal stay untouched, so a second call changes nothing.
     With `times` the files' dates are the times of submission.
     """
     with opened_source(source) as files:
-        return _Import(files, submitted, assignment, times, roster or Roster(), lms).run()
+        known = roster or Roster()
+        return _Import(files, submitted, assignment, times, known, lms, teams or Teams()).run()
 
 
 @dataclass(frozen=True)
@@ -122,24 +131,55 @@ class _Import:
     times: bool
     roster: Roster
     lms: str
+    teams: Teams
     found: list[Found] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
     stamps: dict[str, Entry] = field(default_factory=dict)
 
     def run(self) -> Taken:
+        by_student: dict[str, list[_File]] = {}
         for student, senders in self._by_student().items():
             if len(senders) > 1:
                 self._refuse_all(student, senders)
-                continue
-            ((_, files),) = senders.items()
-            chosen = self._choose(files, student)
-            if chosen is not None:
-                try:
-                    self._copy(chosen, student)
-                except UnreadableFileError as error:
-                    self._leave_out(chosen.path, str(error))
-        return Taken(tuple(self.found), tuple(self.left_out), tuple(self.beside))
+            else:
+                (by_student[student],) = senders.values()
+        groups = {student: self._group(files) for student, files in by_student.items()}
+        for members in _together(groups):
+            owner = self._owner(members)
+            path = self._take(by_student[owner], owner)
+            for member in members if path else ():
+                self._count(by_student[member], member, path)
+        taken = {one.student: groups[one.student] for one in self.found}
+        return Taken(tuple(self.found), tuple(self.left_out), tuple(self.beside), taken)
+
+    def _group(self, files: list[_File]) -> str:
+        """Return the platform's group, unless the instructor named teams for the assignment."""
+        return "" if self.assignment in self.teams.named else files[0].claim.team
+
+    def _owner(self, members: list[str]) -> str:
+        """Return the member for whom the group's file is copied; the same one each time."""
+        before = [one for one in members if (self.submitted / one / self.assignment).is_dir()]
+        return max(before) if before else members[0]
+
+    def _take(self, files: list[_File], student: str) -> str:
+        """Copy the file that counts, and return its path; report why if none does."""
+        chosen = self._choose(files, student)
+        if chosen is None:
+            return ""
+        try:
+            self._copy(chosen, student)
+        except UnreadableFileError as error:
+            self._leave_out(chosen.path, str(error))
+            return ""
+        return chosen.entry.path
+
+    def _count(self, files: list[_File], student: str, path: str) -> None:
+        """Count the group's file for a member; a platform may pack it once for each of them."""
+        name = PurePosixPath(path).name
+        own = next((f for f in files if PurePosixPath(f.entry.path).name == name), files[0])
+        lms = self.lms if self.lms in platforms.NAMING else ""
+        self.found.append(Found(student, own.entry.path, own.claim.late, lms))
 
     def _leave_out(self, path: str, why: str) -> None:
         self.left_out.append(LeftOut(path, why))
@@ -160,7 +200,7 @@ class _Import:
             if claim is None:
                 self._nameless(entry, path)
                 continue
-            for student, why in whose(claim, self.lms, self.roster, self.assignment):
+            for student, why in whose(claim, self.lms, self.roster, self.assignment, self.teams):
                 if not student:
                     self._leave_out(entry.path, why)
                 elif self.lms == "nbgrader" and claim.file in NOTES:
@@ -184,7 +224,7 @@ class _Import:
         if self.lms == "canvas":
             return platforms.canvas(self.assignment)
         if self.lms == "moodle":
-            return platforms.moodle
+            return platforms.moodle(self.roster)
         if self.lms == "nbgrader":
             return platforms.nbgrader(self.assignment)
         if self.lms == "folders":
@@ -305,8 +345,6 @@ class _Import:
         for other in set(KINDS) - {file.kind}:  # an earlier submission of another kind
             (folder / f"{self.assignment}{other}").unlink(missing_ok=True)
         self._stamp(folder, time or self._told_by_nbgrader(student), changed)
-        late, lms = file.claim.late, self.lms if self.lms in platforms.NAMING else ""
-        self.found.append(Found(student, file.entry.path, late, lms))
 
     def _stamp(self, folder: Path, time: datetime | None, changed: bool) -> None:
         if time is not None:
@@ -326,6 +364,14 @@ class _Import:
         except (ValueError, UnreadableFileError):
             self._leave_out(entry.path, "it holds no time: nobody is penalised for it")
             return None
+
+
+def _together(groups: Mapping[str, str]) -> list[list[str]]:
+    """Return the students of each group; a student without a group is alone."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for student, group in groups.items():
+        found.setdefault((group, "" if group else student), []).append(student)
+    return list(found.values())
 
 
 def _base(name: str) -> tuple[str, int]:

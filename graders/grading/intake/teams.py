@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graders.authoring.refusal import refusal
-from graders.grading.intake.roster import Roster
+from graders.grading.atomic_files import read_json, write_atomically
+from graders.grading.intake.roster import Roster, folded
 from graders.judge.plain_text import quoted
 
 FILE = "teams.csv"
+GROUPS = Path(".tilewise") / "teams"  # in the course folder: the groups of platforms
 EVERY = "*"  # assignment
 _COLUMNS = ("student", "team")
 
@@ -30,17 +32,51 @@ class Teams:
             return (student,)
         return tuple(sorted(one for one, name in teams.items() if name == team))
 
+    def called(self, name: str, assignment: str) -> tuple[str, ...]:
+        """Return the members of the team with that name, as a platform writes it in files."""
+        teams = self.named.get(assignment, self.named.get(EVERY, {}))
+        key = folded(name)
+        return tuple(sorted(one for one, team in teams.items() if key and folded(team) == key))
+
 
 def read_teams(course: Path, roster: Roster) -> Teams:
-    """Return the teams of a class, from the roster's column `team` and from teams.csv.
+    """Return the teams of a class, from the roster's column `team`, teams.csv and platforms.
 
-    For an assignment that teams.csv names, only its teams count.
+    For an assignment that teams.csv names, only its teams count. Otherwise, a student who handed
+    in with a group of a platform is in that group.
     """
+    written = instructors_teams(course, roster).named
+    every = written.get(EVERY, {})
+    groups = {path.stem: read_json(path) for path in sorted((course / GROUPS).glob("*.json"))}
+    merged = {assignment: {**every, **found} for assignment, found in groups.items() if found}
+    return Teams(merged | dict(written))
+
+
+def instructors_teams(course: Path, roster: Roster) -> Teams:
+    """Return the teams that the instructor wrote, into the roster or teams.csv."""
     named = {student.id: student.team for student in roster.students if student.team}
-    found: dict[str, dict[str, str]] = {EVERY: named} if named else {}
+    return Teams(({EVERY: named} if named else {}) | _written(course, roster))
+
+
+def note_groups(course: Path, assignment: str, lms: str, groups: Mapping[str, str]) -> None:
+    """Store the group with which each student handed in on a platform; "" for none.
+
+    Whoever was in one of these groups before, and is not now, has left it.
+    """
+    path = course / GROUPS / f"{assignment}.json"
+    known = read_json(path)
+    found = {one: f"{lms} {group}" for one, group in groups.items() if group}
+    others = {one: group for one, group in known.items() if one not in groups}
+    now = {one: group for one, group in others.items() if group not in found.values()} | found
+    if now != known:
+        write_atomically(path, now)
+
+
+def _written(course: Path, roster: Roster) -> dict[str, dict[str, str]]:
+    """Return the teams in teams.csv, by assignment."""
     path = course / FILE
     if not path.is_file():
-        return Teams(found)
+        return {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -57,7 +93,7 @@ def read_teams(course: Path, roster: Roster) -> Teams:
             continue
         _check(path, student, team, written.setdefault(assignment, {}), roster)
         written[assignment][student] = team
-    return Teams(found | written)
+    return written
 
 
 def _check(path: Path, student: str, team: str, known: Mapping[str, str], roster: Roster) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from nbformat.notebooknode import NotebookNode
 
 from graders.grading.atomic_files import read_json, write_atomically
+from graders.grading.intake.requests import is_request
 
 
 class SeenWorks:
@@ -40,11 +41,14 @@ def works_of(course: Path, assignment: str, student: str) -> str:
 def digest_of_work(notebook: NotebookNode) -> str:
     """Return a digest of what the student wrote in a fixed notebook.
 
-    It leaves out grade cells: they are the instructor's, and a changed test is not new work.
+    It leaves out grade cells: they are the instructor's, and a changed test is not new work. It
+    also leaves out requests for regrading, so that points by hand stay while a student asks.
     """
     cells = []
     for cell in notebook.cells:
         label = cell.metadata.get("nbgrader", {})
-        if not label.get("locked") or label.get("solution"):
+        if label.get("locked") and not label.get("solution"):
+            continue
+        if label or not is_request(cell):
             cells.append([cell.cell_type, " ".join(cell.source.split())])
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()

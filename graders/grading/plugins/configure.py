@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graders.authoring.unanswered import STUB
+from graders.grading.course_config import moved_to
 from graders.grading.plugins import formgrader
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
@@ -23,12 +24,14 @@ def configure(
     """Set up nbgrader for the course in `root`.
 
     `exchange` is the folder shared with the learners, by default beside the course;
-    `database` an SQLAlchemy URL, by default a SQLite gradebook in `root`.
+    `database` an SQLAlchemy URL, by default where `tilewise course move` moved the gradebook,
+    else a SQLite gradebook in `root`.
     """
     find_own_programs()
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.course_id = course_id
-    config.CourseDirectory.db_url = database or f"sqlite:///{root / 'gradebook.db'}"
+    usual = f"sqlite:///{root / 'gradebook.db'}"
+    config.CourseDirectory.db_url = database or moved_to(root) or usual
     config.Exchange.root = exchange or str(root / "exchange")
     config.ClearSolutions.code_stub = {"python": "\n".join(STUB)}
     config.Execute.timeout = 300  # for plain nbgrader: judging an endless loop takes time

@@ -1,4 +1,4 @@
-"""The content policy of formgrader's pages: only nbgrader's own scripts run on them.
+"""The content policy of formgrader's pages: only nbgrader's scripts and ours run on them.
 
 The pages show students' text, and run with the grader's rights. As on feedback pages, nothing is
 loaded from elsewhere, and no text can run code. nbgrader's scripts are needed, so each one
@@ -20,6 +20,8 @@ from typing import Any
 from jinja2 import Environment
 from jinja2.ext import Extension
 
+from graders.grading.plugins import rubric_items
+
 _nonce: ContextVar[str] = ContextVar("nonce", default="")
 # nbgrader puts parts of the URL into its scripts, between quotation marks
 _QUOTED = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "\n": " "})
@@ -33,6 +35,7 @@ class NumberedScripts(Extension):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         environment.globals["nonce"] = _nonce.get
+        environment.globals["rubric"] = rubric_items.of_page
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         """Return the template's text with nonces, before it is compiled."""

@@ -21,6 +21,7 @@ from traitlets import Float
 
 from graders.authoring.grade_cells import hidden_id
 from graders.grading import gradebooks
+from graders.grading.intake.requests import requests_of
 from graders.grading.intake.rules import Attempts
 from graders.grading.judging import (
     STORE,
@@ -288,6 +289,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         self._own = nb.metadata.get("tilewise", {}).get("own", {})
         nbgrader, root = resources["nbgrader"], _root(self)
+        texts = [{"cell_type": c.cell_type, "source": c.source} for c in nb.cells]  # as handed in
         self.notebook_id, self.assignment_id = nbgrader["notebook"], nbgrader["assignment"]
         with gradebooks.shared(), Gradebook(nbgrader["db_url"]) as self.gradebook:
             ledger = Ledger(self.gradebook, terms_of(root, self.config, self.parent))
@@ -303,6 +305,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         nbgrader["late_days"] = self._account.lateness.free_days
         attempts = Attempts(root, self.assignment_id)
         nbgrader["attempts"] = attempts.told(self.student_id, limit)
+        nbgrader["requests"] = requests_of(root, self.assignment_id, self.student_id, texts)
         return read
 
     def preprocess_cell(

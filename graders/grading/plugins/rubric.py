@@ -15,6 +15,8 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 
+from graders.grading.plugins import rubric_items
+
 HEADING = "**Model answer and rubric** (learners do not see them here)"
 
 
@@ -27,6 +29,8 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         """Add the cells on formgrader's pages only, which have a submission's number."""
         if "submission_id" not in resources:
             return nb, resources
+        root = Path(CourseDirectory(config=self.config).root)
+        rubric_items.set_page(root, resources["assignment_id"])
         known = self._model_answers(resources["assignment_id"], resources["notebook_id"])
         cells = []
         for cell in nb.cells:

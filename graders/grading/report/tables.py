@@ -24,14 +24,23 @@ def write_csv(report: ClassReport, path: Path) -> None:
     columns = [f"{name} {what}" for name in exercises for what in kinds]
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([*_HEAD, *columns, "work_of", "on_roster"])
+        last = ("work_of", "on_roster", "predictions", "quiz_answers")
+        writer.writerow([*_HEAD, *columns, *last])
         for student in report.students:
             found = [text for name in exercises for text in _of_exercise(student, name)]
             first = _first_columns(student.account, student.reason)
-            writer.writerow([*first, *found, *_last_columns(student.account)])
+            answers = student.participation
+            counts = [str(answers.predictions), str(answers.quiz)]
+            writer.writerow([*first, *found, *_last_columns(student.account), *counts])
         for account in report.absent:
             writer.writerow(
-                [*_first_columns(account, ""), *[""] * len(columns), *_last_columns(account)]
+                [
+                    *_first_columns(account, ""),
+                    *[""] * len(columns),
+                    *_last_columns(account),
+                    "",
+                    "",
+                ]
             )
 
 
@@ -130,7 +139,7 @@ def _student(student: Student) -> dict[str, Any]:
         for name, report in student.reports.items()
     }
     more = {"reason": student.reason, "findings": findings, "tampered": list(student.tampered)}
-    return {**_account(student.account), **more}
+    return {**_account(student.account), **more, "participation": asdict(student.participation)}
 
 
 def _time(time: datetime | None) -> str | None:

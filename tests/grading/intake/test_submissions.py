@@ -11,6 +11,7 @@ from nbgrader.utils import parse_utc
 from graders.grading.intake.roster import Enrolled, Roster
 from graders.grading.intake.sources import MAX_FILE
 from graders.grading.intake.submissions import LeftOut, Taken, take
+from graders.grading.intake.teams import Teams
 from graders.judge.records import GraderError
 
 ROSTER = Roster(
@@ -188,9 +189,72 @@ def test_a_group_hands_in_once_and_the_platform_says_when(tmp_path: Path) -> Non
     files = {"submission_metadata.yml": GROUP, "submission_11/x.ipynb": "1"}
     taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER, lms="gradescope")
     assert [found.student for found in taken.found] == ["ada", "kurt"]
-    for student in ("ada", "kurt"):
-        stamp = (tmp_path / "s" / student / "01_a" / "timestamp.txt").read_text()
-        assert stamp == "2026-03-01 10:30:00.123456 UTC"
+    assert taken.groups == {"ada": "submission_11", "kurt": "submission_11"}
+    stamp = (tmp_path / "s" / "ada" / "01_a" / "timestamp.txt").read_text()
+    assert stamp == "2026-03-01 10:30:00.123456 UTC"
+    assert not (tmp_path / "s" / "kurt").exists()
+
+
+def test_where_the_instructor_names_teams_a_group_is_a_copy_for_each(tmp_path: Path) -> None:
+    files = {"submission_metadata.yml": GROUP, "submission_11/x.ipynb": "1"}
+    teams = Teams({"01_a": {"ada": "red"}})
+    path = packed(tmp_path, files)
+    taken = take(path, tmp_path / "s", "01_a", False, ROSTER, "gradescope", teams)
+    assert taken.groups == {"ada": "", "kurt": ""}
+    assert (tmp_path / "s" / "kurt" / "01_a" / "01_a.ipynb").is_file()
+
+
+def test_moodle_packs_the_file_of_a_group_for_each_member(tmp_path: Path) -> None:
+    files = {
+        "Red-team-Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1",
+        "Red-team-Kurt Gödel_8_assignsubmission_file_/x.ipynb": "1",
+        "Default group-Participant_9_assignsubmission_file_/x.ipynb": "2",
+    }
+    path = packed(tmp_path, files)
+    for _ in range(2):  # the second import changes nothing
+        taken = take(path, tmp_path / "s", "01_a", roster=ROSTER, lms="moodle")
+        assert {found.student: found.path for found in taken.found} == dict(
+            zip(("ada", "kurt", "participant-9.01_a"), files, strict=True)
+        )
+        assert taken.groups == {
+            "ada": "Red-team",
+            "kurt": "Red-team",
+            "participant-9.01_a": "Default group",
+        }
+        there = sorted(path.name for path in (tmp_path / "s").iterdir())
+        assert there == ["ada", "participant-9.01_a"]
+
+
+def test_a_hyphen_in_a_name_is_no_group(tmp_path: Path) -> None:
+    roster = Roster([Enrolled("jl", "Jean-Ada", "Lovelace"), Enrolled("ada", "Ada", "Lovelace")])
+    path = packed(tmp_path, {"Jean-Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1"})
+    taken = take(path, tmp_path / "s", "01_a", roster=roster, lms="moodle")
+    assert taken.groups == {"jl": ""}
+
+
+@pytest.mark.parametrize(
+    ("file", "student", "why"),
+    [
+        ("redteam_1815_9_x.ipynb", "ada", ""),
+        ("redteam_77_9_x.ipynb", "kurt", ""),  # Kurt has no number in the roster
+        ("redteam_5_9_x.ipynb", "", "the Canvas number 5 is of nobody in the team 'redteam'"),
+    ],
+)
+def test_canvas_names_a_file_like_the_group(
+    tmp_path: Path, file: str, student: str, why: str
+) -> None:
+    roster = Roster(
+        [
+            Enrolled("ada", "Ada", "Lovelace", lms_user_id="1815", team="Red Team"),
+            Enrolled("kurt", "Kurt", "Gödel", team="Red Team"),
+            Enrolled("tony", "Tony", "Hoare", lms_user_id="5"),
+        ]
+    )
+    teams = Teams({"*": {one.id: one.team for one in roster.students if one.team}})
+    path = packed(tmp_path, {file: "1"})
+    taken = take(path, tmp_path / "s", "01_a", False, roster, "canvas", teams)
+    assert [found.student for found in taken.found] == [student] * bool(student)
+    assert [left.why.partition(":")[0] for left in taken.left_out] == [why] * bool(why)
 
 
 def test_what_a_system_packs_beside_the_files_is_no_student(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Runs the judge as an autograder of Gradescope, inside Gradescope's own container."""
