@@ -54,7 +54,7 @@ def find_bug(run) -> int:
     lengths = [0, 1, 1000, *(n + near for n in powers for near in (-1, 0, 1))]
     # Other numbers for each length: the output's memory still has those of the last run.
     inputs = [[(-1) ** i * (i + n + 0.25) for i in range(n)] for n in lengths]
-    inputs.append([float("nan"), float("inf"), -float("inf")])
+    inputs.append([float("nan"), float("inf"), float("-inf")])
     for numbers in inputs:
         copied = run(numbers)
         if len(copied) != len(numbers):

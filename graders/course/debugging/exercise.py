@@ -119,7 +119,7 @@ FIND_BUG = Exercise(
         "`for n in (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, "
         "129, 1000):` and in it `numbers = [(-1) ** i * (i + n + 0.25) for i in range(n)]`. Return "
         "1 if `list(run(numbers)) != numbers`. Then "
-        '`special = [float("nan"), float("inf"), -float("inf")]` and `result = run(special)`: '
+        '`special = [float("nan"), float("inf"), float("-inf")]` and `result = run(special)`: '
         "return 1 unless `result[0] != result[0]` and `list(result[1:]) == special[1:]`. At the "
         "end return 0.",
     ),
