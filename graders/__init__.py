@@ -26,6 +26,7 @@ All exceptions of the house, here and in `triton_util`:
     │   ├── EngineUnavailable    triton was imported without its interpreter
     │   ├── NoGpuError           timing was asked for without a GPU
     │   ├── StopwatchError       a simulated stopwatch was used as none can be
+    │   ├── TestError            a learner's test runs a kernel as its contract does not allow
     │   └── CannotCheckError     `tilewise run` cannot check this program here
     ├── KeyboardInterrupt
     │   └── Stopped              the learner stopped a check, whose card has said so

@@ -3,9 +3,9 @@
 #
 # A kernel has thousands of programs, and most of its bugs are wrong *indices*. In this lesson you look
 # into single programs while they run, and you find and fix three bugs that nearly every beginner writes.
-# You also learn which inputs a test needs to find such bugs.
+# Then you write a test that finds bugs which you cannot see.
 #
-# It takes about 35 minutes. Do lesson 01 first.
+# It takes about 50 minutes. Do lesson 01 first.
 
 # %% setup
 from triton_util import catch, explore, figures, interpreted, print_if
@@ -109,15 +109,40 @@ print(explore.conditions_text(">=1,!=1", n_0=4, n_1=3))
 # %% [markdown]
 # ## What Triton itself prints and checks
 #
-# `print_if` works only in the interpreter. Triton has three functions that also work in a compiled kernel:
+# `print_if` works only in the interpreter. Triton has four functions that also work in a compiled kernel:
 #
 # | function | what it does |
 # |---|---|
 # | `tl.static_print("BLOCK is", BLOCK_SIZE)` | prints while Triton compiles the kernel: constants, shapes, dtypes |
+# | `tl.static_assert(BLOCK_SIZE <= 1024)` | stops the compilation if a condition on constants is false |
 # | `tl.device_print("offsets", offsets)` | prints values while the kernel runs, also on a GPU |
 # | `tl.device_assert(offsets >= 0, "negative")` | stops the kernel if the condition is false; a GPU ignores it unless `TRITON_DEBUG=1` |
 #
 # On a GPU, `tl.device_print` prints a line for each element of each program, in any order. Use it with a tiny grid.
+#
+# **Try it.** Run the cell, and compare what each line prints. Then launch it as `[(1,)]` with `BLOCK_SIZE=4`: which of the
+# two assertions stops it?
+
+# %%
+@triton.jit
+def shown_kernel(x_ptr, BLOCK_SIZE: tl.constexpr):
+    tl.static_assert(BLOCK_SIZE <= 2, "the block is too large")
+    tl.static_print("the block size is", BLOCK_SIZE)
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    x = tl.load(x_ptr + offsets)
+    tl.device_print("x", x)
+    tl.device_assert(x > 0, "x must be positive")
+
+
+def show_numbers():
+    shown_kernel[(2,)](torch.tensor([7, 8, 9, 10]), BLOCK_SIZE=2)
+
+
+interpreted(show_numbers)
+
+# %% [markdown]
+# Undo that, and put a 0 into the tensor: which assertion stops the kernel this time? (The course's interpreter checks
+# `tl.device_assert` in every launch. Triton's own interpreter ignores it, as a GPU does.)
 #
 # ## Stop inside a program
 #
@@ -294,6 +319,31 @@ figures.touches(5, [[0, 1], [2, 3], [4, 5]], title="bug 3: no mask; 5 elements i
 
 # %%
 predict("bugs_found", None)
+
+# %% [markdown]
+# ## Exercise: `find_bug`
+#
+# Now you write the test. Its input is a copy kernel that you cannot see. Most of these kernels have a planted bug.
+#
+# **The contract.** `find_bug(run)` returns 1 if the kernel has a bug, and 0 if it has none.
+#
+# - It is plain Python. `run(numbers)` launches the kernel on a list of at most 1,000 numbers, and returns its copy as a
+#   tuple.
+# - A correct copy has the same numbers in the same order. NaN stays NaN, and an infinity stays an infinity.
+# - The block has 2, 4, 8, 16, 32 or 64 lanes. The kernel does not say how many.
+# - The kernel writes every result into the same memory. An element that it does not store keeps the number of the run
+#   before.
+# - You may call `run` 500 times. A test that reports a correct kernel fails, too.
+#
+# The judge tries eleven kernels, which the next table names, and others that it does not name. So think of what else may
+# go wrong. `hint("find_bug")` helps.
+
+# %% exercise="find_bug"
+
+# %%
+from triton_util import mutants
+
+print(mutants.table(find_bug))
 
 # %% [markdown]
 # ## Helpers that do not help

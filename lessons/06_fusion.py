@@ -4,18 +4,51 @@
 # A formula in PyTorch is a chain of kernels. Between two of them, all data goes to global memory and back. In this lesson
 # you count the bytes that such a chain moves, fuse one into a single kernel, and learn which chains are worth fusing.
 #
-# It takes about 50 minutes. Lessons 03 (memory or arithmetic) and 04 (strides) come first.
+# It takes about 55 minutes. Lessons 03 (memory or arithmetic) and 04 (strides) come first.
 
 # %% setup
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from triton_util import explore, figures, time_beside
+from triton_util import catch, explore, figures, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## One token
+#
+# This kernel should compute (2x + 1)² in one go: it loads each number once, does three steps on it, and stores it once. Run
+# both cells.
+
+# %%
+@triton.jit
+def three_steps_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    doubled = 2.0 * x
+    shifted = doubled + 1.0
+    squared = shifted * shifted
+    tl.store(output_ptr + offsets, shifted, mask=mask)
+
+
+def three_steps(x):
+    output = torch.empty_like(x)
+    three_steps_kernel[(triton.cdiv(x.numel(), 8),)](x, output, x.numel(), BLOCK_SIZE=8)
+    return output
+
+
+
+# %%
+others = [(torch.arange(float(n)),) for n in (0, 1, 8, 9, 100)]
+catch("one_store", three_steps, torch.arange(6.0), right=lambda x: (2 * x + 1) ** 2, others=others)
+
+# %% [markdown]
+# The kernel stores a number of the second step. **Fix it**: one name in the last line is enough. Run that cell again, then
+# the one above this text, until the card is green. `doubled` and `shifted` never go to memory, which is the subject of this
+# lesson.
+#
 # ## A formula is a chain of kernels
 #
 # GELU is an **activation function**, a smooth relative of ReLU. BERT and GPT-2 use it. (Many newer language models use

@@ -5,16 +5,46 @@
 # You also learn the three places where such kernels go wrong: lanes that are masked off, numbers that overflow, and
 # numbers that nearly cancel.
 #
-# It takes about 90 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
+# It takes about 95 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
 
 # %% setup
-from triton_util import explore, figures, time_beside
+from triton_util import catch, explore, figures, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## One token
+#
+# This kernel should compute the sum of each row of a matrix. Each program handles one row. Run both cells.
+
+# %%
+@triton.jit
+def sum_of_row_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
+    row = tl.program_id(axis=0)
+    cols = tl.arange(0, BLOCK_SIZE)
+    x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=1.0)
+    tl.store(output_ptr + row, tl.sum(x, axis=0))
+
+
+def sum_of_row(x):
+    n_rows, n_cols = x.shape
+    sums = torch.empty(n_rows)
+    sum_of_row_kernel[(n_rows,)](x, sums, n_cols, BLOCK_SIZE=triton.next_power_of_2(n_cols))
+    return sums
+
+
+
+# %%
+matrix = torch.arange(12.0).reshape(2, 6)
+others = [(torch.arange(float(m * n)).reshape(m, n),) for m, n in ((1, 1), (3, 4), (2, 13))]
+catch("sum_of_row", sum_of_row, matrix, right=lambda x: x.sum(dim=1), others=others)
+
+# %% [markdown]
+# Each sum is too large by 2. A row has 6 elements and the block 8 lanes, so two lanes are masked off. **Fix it**: change one
+# number in the line of the load. Run that cell again, then the one above this text, until the card is green.
+#
 # ## A row per program
 #
 # The sum of a row needs all elements of that row, and nothing from other rows. So one program handles one row. Its block

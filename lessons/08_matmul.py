@@ -5,10 +5,10 @@
 # keep a GPU busy. In this lesson you write it in tiles, for any shape and any strides. Then you fuse a whole layer of a
 # neural network into one kernel.
 #
-# It takes about 90 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
+# It takes about 95 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
 
 # %% setup
-from triton_util import explore, figures, interpreted, time_beside
+from triton_util import catch, explore, figures, interpreted, time_beside
 from triton_util.environment import interpreting
 from triton_util.interpreter import KernelFault, interpret, unguarded_launches
 
@@ -16,6 +16,40 @@ ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## One token
+#
+# This kernel should multiply a matrix of 16 rows by a matrix of 16 columns. `tl.dot` multiplies two small matrices. One
+# program goes along the shared side, 16 at a time. Run both cells.
+
+# %%
+@triton.jit
+def strip_kernel(a_ptr, b_ptr, c_ptr, K, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
+    for k_start in range(0, K, BLOCK):
+        offs_k = k_start + offs
+        a = tl.load(a_ptr + offs[:, None] * K + offs_k[None, :])
+        b = tl.load(b_ptr + offs_k[:, None] * BLOCK + offs[None, :])
+        total = tl.dot(a, b)
+    tl.store(c_ptr + offs[:, None] * BLOCK + offs[None, :], total)
+
+
+def strip(a, b):
+    c = torch.empty(16, 16)
+    strip_kernel[(1,)](a, b, c, a.shape[1], BLOCK=16)
+    return c
+
+
+
+# %%
+pairs = [(torch.ones(16, k), torch.arange(16.0).expand(k, 16).contiguous()) for k in (48, 16, 32, 80)]
+catch("every_step", strip, *pairs[0], right=torch.matmul, others=pairs[1:])
+
+# %% [markdown]
+# The result is a third of what it should be: of the three steps, only the last one counts. **Fix it**: one character in the
+# line with `tl.dot` is missing. Run that cell again, then the one above this text, until the card is green. You have
+# repaired the core of a matrix multiplication.
+#
 # ## More work than data
 #
 # Take `c = a @ b` for two N×N matrices. Each of the N² results is a sum of N products. That makes 2N³ operations (a

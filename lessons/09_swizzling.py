@@ -4,16 +4,49 @@
 # Your matmul is correct, but not yet as fast as it could be. One reason is the *order* in which the programs take their
 # tiles. In this lesson you change that order, prove that each tile is still computed, and measure what it saves.
 #
-# It takes about 60 minutes. Lesson 08 (matmul) comes first.
+# It takes about 65 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
-from triton_util import explore, figures, speed, time_beside
+from triton_util import catch, explore, figures, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## One token
+#
+# Each program of this kernel stores the row and the column of the tile that it would take. The tiles should be taken column
+# by column: down the first column, then down the second one. Run both cells.
+
+# %%
+@triton.jit
+def by_columns_kernel(output_ptr, n_rows, n_cols):
+    pid = tl.program_id(axis=0)
+    tl.store(output_ptr + 2 * pid, pid % n_rows)
+    tl.store(output_ptr + 2 * pid + 1, pid // n_cols)
+
+
+def by_columns(n_rows, n_cols):
+    tiles = torch.empty((n_rows * n_cols, 2), dtype=torch.int32)
+    by_columns_kernel[(n_rows * n_cols,)](tiles, n_rows, n_cols)
+    return tiles
+
+
+def columns_first(n_rows, n_cols):
+    tiles = [(row, col) for col in range(n_cols) for row in range(n_rows)]
+    return torch.tensor(tiles, dtype=torch.int32)
+
+
+
+# %%
+catch("by_columns", by_columns, 2, 3, right=columns_first, others=[(1, 1), (3, 3), (4, 2), (1, 5)])
+
+# %% [markdown]
+# In the list, the row and the column of each program follow one another. Program 2 takes the tile in row 0 and column 0,
+# which program 0 took before, and no program takes column 2. **Fix it**: change one name in the last line of the kernel. Run
+# that cell again, then the one above this text, until the card is green.
+#
 # ## Programs that run at the same time
 #
 # Between the SMs and the global memory is the **L2 cache**, which all SMs share. If one program loads data, another one

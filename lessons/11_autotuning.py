@@ -5,16 +5,47 @@
 # good candidates and let a measurement decide. In this lesson you estimate whether a tile fits a GPU, write an
 # autotuned matmul, and learn the traps of autotuning.
 #
-# It takes about 60 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
+# It takes about 65 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
-from triton_util import explore, figures, speed, time_beside
+from triton_util import catch, explore, figures, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## One token
+#
+# This kernel should double a vector. Triton chooses its block size from a list, which has one candidate here. The launcher
+# does not know the choice. So its grid is a function, which Triton calls with the chosen numbers in the dictionary `meta`.
+# Run both cells.
+
+# %%
+@triton.autotune(configs=[triton.Config({"BLOCK_SIZE": 64})], key=["n_elements"])
+@triton.jit
+def tuned_double_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    tl.store(output_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+def tuned_double(x):
+    output = torch.full_like(x, -1)
+    tuned_double_kernel[lambda meta: (triton.cdiv(x.numel(), 256),)](x, output, x.numel())
+    return output
+
+
+
+# %%
+others = [(torch.arange(float(n)),) for n in (1, 64, 128, 129, 1000)]
+catch("grid_of_meta", tuned_double, torch.arange(200.0), right=lambda x: 2 * x, others=others)
+
+# %% [markdown]
+# The card shows the first numbers only, and they are correct. But one program with 64 lanes cannot store 200 numbers. **Fix
+# it**: in the grid, replace `256` by `meta["BLOCK_SIZE"]`. Run that cell again, then the one above this text, until the card
+# is green. Then the launcher is correct for any block size.
+#
 # ## Six meta-parameters
 #
 # **Meta-parameters** are numbers that change how fast a kernel is, but not what it computes:

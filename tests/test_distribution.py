@@ -99,7 +99,7 @@ def test_the_wheel_says_what_pyproject_says(wheel: zipfile.ZipFile) -> None:
         "triton_util/__init__.py",
         "triton_util/interpreter/__init__.py",
         "triton_util/puzzles/items.json.gz",
-        "triton_util/capstone/models.json.gz",
+        "triton_util/model_solutions.json.gz",
         "graders/judge/serve.py",
         "graders/course/vector_add/exercise.py",
         "graders/cli/main.py",

@@ -39,6 +39,7 @@ ARROWS = {
         *("graders.course.*.mistakes", "graders.course.common", "graders.course.*.reference"),
         "graders.judge",
         "triton_util.bench.simulated",  # the GPUs on which stopwatches are judged
+        "triton_util.mutants",  # the kernels that a learner's test tries
         "triton_util.explain.loads",  # loads as they stand in PTX
     },
     "graders/course/*/hidden": {
@@ -51,6 +52,7 @@ ARROWS = {
         *("graders.course.*.exercise", "graders.course.*.mistakes", "graders.course.*.reference"),
         *("graders.course.common", "graders.course.low_precision.fp8_cases", "graders.judge"),
         "triton_util.bench.simulated",
+        "triton_util.mutants",  # the kernels that a learner's test tries
     },
     "graders/authoring": {"graders", "triton_util"},
     "graders/grading": {"graders", "triton_util"},

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from graders.authoring import capstone_models, practice_items, register_figures, traffic_figures
+from graders.authoring import model_solutions, practice_items, register_figures, traffic_figures
 from graders.authoring.course import build as build_course
 from graders.authoring.course import stale
 from graders.authoring.lint.house import lint_house, lint_lesson
@@ -14,7 +14,7 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.judge.passed_card import REGISTERS
 from graders.judge.records import GraderError
 from graders.judge.running.traffic import FIGURES
-from triton_util.capstone.operations import MODELS
+from triton_util.model_solutions import FILE as MODELS
 from triton_util.puzzles.items import FILE as PUZZLES
 
 
@@ -43,7 +43,7 @@ def build(check: bool, lint: bool, lesson: str | None, traffic: bool, practice: 
             click.echo(f"wrote {rooms.name(REGISTERS)}")
         if practice and practice_items.write(rooms):
             click.echo(f"wrote {rooms.name(PUZZLES)}")
-        if practice and capstone_models.write(rooms):
+        if practice and model_solutions.write(rooms):
             click.echo(f"wrote {rooms.name(MODELS)}")
         for path in build_course(rooms, lesson):
             click.echo(f"wrote {rooms.name(path)}")

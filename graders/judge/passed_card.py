@@ -1,6 +1,6 @@
 """What a card shows of a correct kernel: its programs' stores, and the model's registers.
 
-Nothing here affects a verdict. Learners never receive the model solution, only its figures, in
+Nothing here affects a verdict. The figures of the model solution are in
 `graders/course/generated/registers.json`, which `tilewise build --traffic` writes.
 """
 

@@ -10,6 +10,7 @@ exercise, source), `speed` (as `check`, and folder, seconds, compiled), `hints` 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -20,9 +21,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from graders.judge import discovery, passed_card, predictions
+from graders.judge import discovery, model_beside, passed_card, predictions
 from graders.judge.pipeline import Judge
 from graders.judge.records import GraderError
+from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.loading import SubmissionError, from_text
@@ -36,6 +38,7 @@ class Server:
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
+        self._passed_texts: set[str] = set()  # of exercise and source: may see the model solution
         self.operations: dict[str, Callable[[Answer], Answer]] = {
             "check": self._check,
             "passed": self._passed,
@@ -67,15 +70,23 @@ class Server:
     def _check(self, request: Answer) -> Answer:
         exercise = discovery.exercise(request["exercise"])
         name = request.get("name", "<notebook>")
-        return {"report": self.judge.judge_text(request["source"], exercise, name).to_json()}
+        report = self.judge.judge_text(request["source"], exercise, name)
+        if report.verdict is Verdict.PASSED:
+            self._passed_texts.add(_text_key(request))
+        return {"report": report.to_json()}
 
     def _passed(self, request: Answer) -> Answer:
-        """What to show of a correct kernel, next to its verdict."""
+        """What to show of a correct kernel, next to its verdict.
+
+        The model solution is shown only for a text that passed a check of this judge.
+        """
         exercise = discovery.exercise(request["exercise"])
         submission = from_text(request["source"], exercise, "<notebook>")
+        passed = _text_key(request) in self._passed_texts
         return {
             "access": passed_card.access(self.judge, submission, exercise),
             "registers": passed_card.registers(exercise),
+            "model": model_beside.beside(self.judge, submission, exercise) if passed else None,
         }
 
     def _speed(self, request: Answer) -> Answer:
@@ -150,6 +161,12 @@ class Server:
             "given": given,
             "lessons": dict(discovery.numbers()),
         }
+
+
+def _text_key(request: Answer) -> str:
+    """Identifies the exercise and the source text of a request."""
+    text = json.dumps([request["exercise"], request["source"]])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _refusal(error: str) -> Answer:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client.card import inline
+from triton_util.client.card import head_and_rest, inline
 from triton_util.client.predicting import number_text
 from triton_util.client.quizzes import LETTERS, Question, verdict_html
 
@@ -167,6 +167,7 @@ def quiz_html(lesson: str, questions: Sequence[Question]) -> str:
     for number, question in enumerate(questions, start=1):
         name = f"quiz-{lesson}-{number}"
         choices, answers = [], []
+        head, rest = head_and_rest(question.prompt)
         for place, choice in enumerate(question.choices):
             identity = f"{name}-{LETTERS[place]}"
             choices.append(
@@ -175,7 +176,7 @@ def quiz_html(lesson: str, questions: Sequence[Question]) -> str:
             )
             answers.append(f"<template>{verdict_html(choice)}</template>")
         groups.append(
-            f"<fieldset><legend><b>{number}.</b> {inline(question.prompt)}</legend>"
+            f"<fieldset><legend><b>{number}.</b> {head}</legend>{rest}"
             f"{''.join(choices)}{''.join(answers)}"
             '<div class="tw-answer" role="status" aria-live="polite"></div></fieldset>'
         )

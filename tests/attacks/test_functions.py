@@ -267,3 +267,23 @@ def test_a_hidden_case_cannot_be_told_by_an_error_or_a_result(judge: Judge) -> N
     for secret in ("loot", "12345678", "12_345_678", "777", "1280", "0.031"):
         assert secret not in words
     assert all(finding.line is None for finding in report.findings)
+
+
+COUNTS = """
+calls = 0
+
+def find_bug(run):
+    global calls
+    calls += 1
+    return int(calls > {correct})
+"""
+
+
+def test_a_function_that_counts_its_calls_does_not_know_its_case() -> None:
+    """The public cases begin with the correct kernels, and are known to everybody."""
+    exercise = discovery.exercise("find_bug")
+    source = COUNTS.format(correct=sum(case.args[0] == "no bug" for case in exercise.cases))
+    with Judge(secret=SECRET) as judge:
+        report = judge.judge_text(source, exercise)
+    assert report.verdict is Verdict.FAILED
+    assert report.points == 0

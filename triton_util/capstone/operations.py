@@ -6,9 +6,7 @@ last passed a check, and the model solution. The first one whose results agree w
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,8 +17,8 @@ import torch
 from torch.nn import functional
 
 from triton_util.client import remembered
+from triton_util.model_solutions import model_solutions
 
-MODELS = Path(__file__).with_name("models.json.gz")
 Launcher = Callable[..., Any]
 
 YOURS, PASSED = "yours, of this notebook", "yours, as it last passed"
@@ -132,19 +130,10 @@ def _candidates(name: str, own: dict[str, Launcher]) -> Iterator[tuple[str, Laun
     passed = remembered.load(remembered.PASSED_CODE).get(name)
     if isinstance(passed, str):
         yield from _of_source(PASSED, name, passed)
-    model = _models().get(name)
+    model = model_solutions().get(name)
     if model is not None:
         yield from _of_source(MODEL, name, model)
     yield TORCH, BY_TORCH[name]
-
-
-@cache
-def _models() -> dict[str, str]:
-    """The model solutions by name; {} if an instructor has removed the file."""
-    try:
-        return dict(json.loads(gzip.decompress(MODELS.read_bytes())))
-    except FileNotFoundError:
-        return {}
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Sequence
 
 from triton_util.client import phrases
@@ -15,10 +16,33 @@ from triton_util.report import Table
 _WRONG_LINE = ' class="tw-off"'
 
 
+# Lines between ```python (or ```) and ```
+_FENCED = re.compile(r"\n?```\w*\n(.*?)\n?```\n?", re.DOTALL)
+
+
 def prose(text: str) -> str:
-    """Escape text; `words in backticks` become code, and blank lines separate paragraphs."""
-    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
-    return "".join(f"<p>{inline(part)}</p>" for part in paragraphs)
+    """Escape text; `words in backticks` and fenced lines become code, blank lines paragraphs."""
+    told = []
+    for number, piece in enumerate(_FENCED.split(text)):
+        if number % 2:
+            told.append(f"<pre>{html.escape(piece)}</pre>")
+        else:
+            paragraphs = [part.strip() for part in re.split(r"\n\s*\n", piece) if part.strip()]
+            told += [f"<p>{inline(part)}</p>" for part in paragraphs]
+    return "".join(told)
+
+
+def head_and_rest(text: str) -> tuple[str, str]:
+    """HTML of a question: what comes before its first fenced lines, and the rest."""
+    head, fence, rest = text.partition("```")
+    return inline(head.strip()), prose(fence + rest)
+
+
+def without_fences(text: str) -> str:
+    """The same as text: fenced lines are indented."""
+    pieces = _FENCED.split(text)
+    pieces[1::2] = [f"\n{textwrap.indent(code, '    ')}\n" for code in pieces[1::2]]
+    return "".join(pieces).strip()
 
 
 # Emphasis, not a product: the stars touch the words inside and touch nothing outside.

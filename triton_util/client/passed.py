@@ -10,6 +10,7 @@ from typing import Any
 
 from triton_util.client.attempts import Attempts, Listed
 from triton_util.client.card import inline
+from triton_util.client.cards.model import ModelKernel, model_html, model_lines, read_model
 from triton_util.client.cards.stores import StoreMap, read_store_map, store_map_html
 from triton_util.client.report import Checked
 
@@ -17,6 +18,8 @@ from triton_util.client.report import Checked
 @dataclass(frozen=True)
 class Passing:
     """What a card shows after a pass; `challenge` and `joy` only after the first one.
+
+    `model` is shown after each pass, but as text, which cannot be folded, only with `joy`.
 
     joy: how many exercises are done now; goal: the next exercise in words; link: its notebook, if
     that is beside this one. access: which program stores what.
@@ -28,6 +31,7 @@ class Passing:
     link: str = ""
     access: StoreMap | None = None
     joy: str = ""
+    model: ModelKernel | None = None
 
 
 def passing(
@@ -45,7 +49,11 @@ def passing(
     before = recorded.get(report.exercise, Attempts())
     told = told or {}
     lines = _bytes(report, before), _registers(report, told.get("registers"))
-    shown = Passing(tuple(filter(None, lines)), access=read_store_map(told.get("access")))
+    shown = Passing(
+        tuple(filter(None, lines)),
+        access=read_store_map(told.get("access")),
+        model=read_model(told.get("model")),
+    )
     own = next((item for item in listed if item.name == report.exercise), None)
     if own is None:
         return shown
@@ -140,6 +148,8 @@ def passing_lines(found: Passing) -> list[str]:
     lines += [found.joy] if found.joy else []
     if found.goal:
         lines.append(f"Next: {found.goal}")
+    if found.model and found.joy:
+        lines += model_lines(found.model)
     return lines
 
 
@@ -155,6 +165,7 @@ def passing_html(found: Passing) -> str:
     parts += [f"<p>{inline(line)}</p>" for line in found.figures]
     if found.challenge:
         parts.append(f'<div class="tw-next"><b>Break it:</b> {inline(found.challenge)}</div>')
+    parts += [model_html(found.model)] if found.model else []
     return f'<div class="tw-pass">{"".join(parts)}</div>' if parts else ""
 
 

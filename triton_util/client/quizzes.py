@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_util.client import remembered
-from triton_util.client.card import frame, inline, prose
+from triton_util.client.card import frame, head_and_rest, inline, prose, without_fences
 from triton_util.client.phrases import NotThere
 from triton_util.keyboard import keeps_its_keys, keys_html
 from triton_util.puzzles import schedule
@@ -132,7 +132,7 @@ def quiz_text(lesson: str, questions: tuple[Question, ...]) -> str:
     """All questions with lettered choices, and how to answer one."""
     lines = [f"Quiz: {lesson}"]
     for number, question in enumerate(questions, start=1):
-        lines += ["", f"{number}. {question.prompt}"]
+        lines += ["", f"{number}. {without_fences(question.prompt)}"]
         lines += [
             f"   {letter}) {choice.text}"
             for letter, choice in zip(LETTERS, question.choices, strict=False)
@@ -145,7 +145,8 @@ def quiz_html(lesson: str, questions: tuple[Question, ...]) -> str:
     """The questions for pages without widgets: each choice opens its own answer."""
     parts = []
     for number, question in enumerate(questions, start=1):
-        parts.append(f"<p><b>{number}.</b> {inline(question.prompt)}</p>")
+        head, rest = head_and_rest(question.prompt)
+        parts.append(f"<p><b>{number}.</b> {head}</p>{rest}")
         parts += [
             f"<details><summary>{inline(choice.text)}</summary>"
             f"<p>{inline(verdict_text(choice))}</p></details>"
@@ -197,7 +198,8 @@ def _question_widget(lesson: str, number: int, question: Question) -> Any:
     import ipywidgets as widgets
 
     name = f"Question {number}: {question.prompt.replace('`', '')}"
-    asked = frame("plain", str(number), inline(question.prompt), "", "", name)
+    head, rest = head_and_rest(question.prompt)
+    asked = frame("plain", str(number), head, "", rest, name)
     prompt = widgets.HTML(keys_html(STYLE) + asked)
     buttons = widgets.RadioButtons(
         options=labelled(question),

@@ -31,7 +31,7 @@ def report_text(report: Checked, below: Sequence[str] = ()) -> str:
     for remark in report.remarks:
         lines += ["", _finding(remark)]
     if below:
-        lines += ["", *map(_wrap, below)]
+        lines += ["", *map(_told, below)]
     rows = phrases.resources(report)
     if rows:
         lines += ["", textwrap.indent("\n".join(aligned(phrases.RESOURCE_COLUMNS, rows)), "  ")]
@@ -69,6 +69,12 @@ def _quoted(finding: ShownFinding) -> list[str]:
         f"  {'>' if line.meant else ' '} {line.number:>3}  {line.text}".rstrip()
         for line in finding.quoted
     ]
+
+
+def _told(text: str) -> str:
+    """A sentence in lines; or a head with code below it, whose lines stay as they are."""
+    head, _, code = text.partition("\n")
+    return "\n".join([_wrap(head), textwrap.indent(code, "    ")]) if code else _wrap(head)
 
 
 def _wrap(text: str) -> str:

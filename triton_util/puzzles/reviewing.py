@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triton_util.client import quizzes
-from triton_util.client.card import frame, inline, prose
+from triton_util.client.card import frame, head_and_rest, prose, without_fences
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.quizzes import LETTERS, Choice, Question
 from triton_util.environment import in_notebook
@@ -69,7 +69,7 @@ def _questions(lesson: str, judge: JudgeProcess) -> tuple[Question, ...]:
 
 def text(found: Returned) -> str:
     """The question with lettered choices, and how to answer it."""
-    lines = [f"Review: {found.lesson}", "", found.question.prompt]
+    lines = [f"Review: {found.lesson}", "", without_fences(found.question.prompt)]
     lines += [
         f"   {letter}) {choice.text}"
         for letter, choice in zip(LETTERS, found.question.choices, strict=False)
@@ -105,7 +105,8 @@ class _Asking:
         self.found = found
         name = f"Review of {found.lesson}: {found.question.prompt.replace('`', '')}"
         summary = f"{found.waiting} more" if found.waiting else ""
-        asked = frame("plain", "?", inline(found.question.prompt), summary, "", name)
+        head, rest = head_and_rest(found.question.prompt)
+        asked = frame("plain", "?", head, summary, rest, name)
         self.prompt.value = keys_html(quizzes.STYLE) + asked
         self.choices.options = quizzes.labelled(found.question)
         self.choices.value = None

@@ -1,13 +1,18 @@
-"""What counts as solved in the lesson on debugging: a copy without its three bugs."""
+"""What counts as solved in the lesson on debugging: a copy without bugs, and a test of copies."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from graders.course.common import elementwise, placement, remarks, rounding, shared
 from graders.course.common.expected import computes
+from graders.course.debugging.mistakes import OF_A_TEST
 from graders.judge.cases.builders import ANY_DTYPE, VECTOR_SIZES, cases, one
-from graders.judge.records import Exercise, Misconception
+from graders.judge.records import Case, Exercise, Misconception, PlainFunction
+from triton_util.mutants import CORRECT, NO_BUG, PUBLIC, KernelUnderTest
 
 COPY = Exercise(
     name="copy",
@@ -68,4 +73,65 @@ COPY = Exercise(
     remarks=remarks.WASTE,
 )
 
-EXERCISES = (COPY,)
+
+def kernel(fault: str, block: int, part: str = "core") -> Case:
+    """The case of one kernel under test."""
+    why = f"A kernel with {fault}." if fault == NO_BUG else f"The planted bug: {fault}."
+    return Case(f"{fault}, blocks of {block}", (fault, block), part, why)
+
+
+def under_test(_seed: int, fault: str, block: int) -> tuple[Any, ...]:
+    """What `find_bug` is given."""
+    return (KernelUnderTest(fault, block).run,)
+
+
+def has_bug(run: Callable[..., Any]) -> int:
+    """The correct answer of `find_bug`."""
+    tested: KernelUnderTest = run.__self__  # type: ignore[attr-defined]
+    return int(tested.fault != NO_BUG)
+
+
+PARTS = {
+    "offsets without the pid": "core",
+    "programs n apart": "core",
+    "each block reversed": "values",
+    "sign lost": "values",
+    "fraction lost": "values",
+}
+
+FIND_BUG = Exercise(
+    name="find_bug",
+    lesson="debugging",
+    title="A test that finds planted bugs",
+    parameters=("run",),
+    reference=has_bug,
+    cases=(
+        *(kernel(fault, block) for fault, block in CORRECT),
+        *(kernel(fault, block, PARTS.get(fault, "lengths")) for fault, block in PUBLIC),
+    ),
+    hints=(
+        "A bug shows only if an input touches it. Which lengths and which values does the table "
+        "of the lesson name? Compare each number of the copy with the number that you gave.",
+        "Try the lengths 0, 1, and each power of two up to 128 with its two neighbours. Use "
+        "numbers that are all different, with fractions and both signs, and other numbers for "
+        "each length. A last input has NaN "
+        "and both infinities. NaN is not equal to itself: let NaN for NaN count as equal.",
+        "`for n in (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, "
+        "129, 1000):` and in it `numbers = [(-1) ** i * (i + n + 0.25) for i in range(n)]`. Return "
+        "1 if `list(run(numbers)) != numbers`. Then "
+        '`special = [float("nan"), float("inf"), float("-inf")]` and `result = run(special)`: '
+        "return 1 unless `result[0] != result[0]` and `list(result[1:]) == special[1:]`. At the "
+        "end return 0.",
+    ),
+    misconceptions=OF_A_TEST,
+    parts={"core": 4, "lengths": 3, "values": 3},
+    function=PlainFunction(
+        returns=("1 for a bug, else 0",),
+        rel=0.0,
+        arguments=under_test,
+        remote={KernelUnderTest: ("run",)},
+    ),
+    challenge="Make all your numbers equal: which kernels pass your test now?",
+)
+
+EXERCISES = (COPY, FIND_BUG)

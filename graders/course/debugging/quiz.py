@@ -29,8 +29,13 @@ QUIZ = (
         ),
     ),
     Question(
-        "A kernel computes `offsets = pid * n_elements + tl.arange(0, BLOCK_SIZE)` with the mask "
-        "`offsets < n_elements`. What does a vector of several blocks look like afterwards?",
+        "What does a vector of several blocks look like after this kernel?\n"
+        "```python\n"
+        "offsets = pid * n_elements + tl.arange(0, BLOCK_SIZE)\n"
+        "mask = offsets < n_elements\n"
+        "x = tl.load(x_ptr + offsets, mask=mask)\n"
+        "tl.store(output_ptr + offsets, x, mask=mask)\n"
+        "```",
         (
             Choice(
                 "Only the first block was copied.",

@@ -28,6 +28,7 @@ from triton_util.explain.launches import load_module
 SECONDS_WITHOUT_USE = 10
 CALLING_SECONDS = 30  # for all cases together
 MOST_TEXT = 2_000
+MOST_NUMBERS = 4096  # of a list
 MOST_RESULTS = 8  # of a tuple: longer ones are wrong anyway
 
 
@@ -133,7 +134,15 @@ def _sent(value: Any) -> dict[str, Any]:
         return {"far": value._far}
     if value is None or isinstance(value, bool | int | float | str):
         return {"value": value}
+    if isinstance(value, list | tuple) and len(value) <= MOST_NUMBERS:
+        return {"numbers": [_number_of(item) for item in value]}
     raise TypeError(f"{type(value).__name__}: not something that can be handed over here")
+
+
+def _number_of(value: Any) -> float:
+    if isinstance(value, numbers.Real):
+        return float(value)
+    raise TypeError(f"{type(value).__name__}: not a number")
 
 
 def described(value: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,11 +31,15 @@ _CONTROL = "def control():\n    return 1.0\n"
 
 @dataclass(frozen=True)
 class Call:
-    """One case of a plain function: its arguments, and the numbers that it must return."""
+    """One case of a plain function: its arguments, and the numbers that it must return.
+
+    `number` is its place among the cases.
+    """
 
     case: Case
     args: tuple[Any, ...]
     expected: tuple[float, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,12 @@ class Called:
 def made_calls(
     exercise: Exercise, function: PlainFunction, cases: Sequence[Case], seed: int
 ) -> list[Call]:
-    """Return the calls of some cases; an error here is ours, not the learner's."""
+    """Return the calls of some cases; an error here is ours, not the learner's.
+
+    Their order is drawn: a function that counts its calls does not know which case it is in.
+    """
     made = []
-    for case in cases:
+    for number, case in enumerate(cases):
         try:
             make = function.arguments
             args = case.args if make is None else make(seed, *case.args)
@@ -71,7 +79,8 @@ def made_calls(
             raise GraderError(
                 f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
             ) from error
-        made.append(Call(case, tuple(args), tuple(map(float, expected))))
+        made.append(Call(case, tuple(args), tuple(map(float, expected)), number))
+    random.Random(seed).shuffle(made)
     return made
 
 
@@ -161,8 +170,9 @@ class Conversation:
 def call_all(
     submission: Submission, function: PlainFunction, calls: Sequence[Call], worker: CompileWorker
 ) -> Conversation:
-    """Call the function for every case, until one of them does not end.
+    """Call the function for every case, until one of them does not end; in the order of the calls.
 
+    The outcomes are in the order of the cases.
     Raises GraderError if this machine cannot call functions, or is too slow. A function that does
     not end sends no more lines; on a slow machine, lines still come when the time is over.
     """
@@ -174,6 +184,7 @@ def call_all(
     if ended == "exited" and not talk.over:
         _check_machine(worker)
     talk.close(ended)
+    talk.outcomes.sort(key=lambda one: one.call.number)
     return talk
 
 

@@ -16,6 +16,7 @@ import torch
 from graders.judge.records import Fault
 
 MOST_ARGUMENTS = 8
+MOST_NUMBERS = 4096  # of a list
 MOST_TEXT = 200
 _PLAIN = (bool, int, float, str)
 
@@ -100,10 +101,24 @@ class Remote:
             raise BrokenLineError
         if "far" in described:
             return self._object(described["far"])
+        if "numbers" in described:
+            return _numbers(described["numbers"])
         value = described.get("value")
         if value is not None and type(value) not in _PLAIN:
             raise BrokenLineError
         return value
+
+
+def _numbers(given: Any) -> tuple[float, ...]:
+    """The numbers of a list; raises BrokenLineError."""
+    if not isinstance(given, list) or len(given) > MOST_NUMBERS:
+        raise BrokenLineError
+    if any(type(item) not in (int, float, bool) for item in given):
+        raise BrokenLineError
+    try:
+        return tuple(map(float, given))
+    except OverflowError:
+        raise BrokenLineError from None
 
 
 def _misused(target: Any, name: str, args: Sequence[Any]) -> str:

@@ -49,7 +49,7 @@ def test_torch_agrees_with_itself_and_what_is_a_little_off_does_not(name):
 
 
 def test_what_is_given_comes_first_and_must_be_right(monkeypatch):
-    monkeypatch.setattr(capstone, "_models", dict)
+    monkeypatch.setattr(capstone, "model_solutions", dict)
 
     def softmax(x):
         return torch.softmax(x, dim=1)
@@ -67,7 +67,7 @@ def test_what_is_given_comes_first_and_must_be_right(monkeypatch):
 
 
 def test_code_that_passed_is_found_and_code_that_cannot_run_is_not(monkeypatch):
-    monkeypatch.setattr(capstone, "_models", dict)
+    monkeypatch.setattr(capstone, "model_solutions", dict)
     source = "import torch\n\n\ndef softmax(x):\n    return torch.softmax(x, dim=1)\n"
     remembered.keep(remembered.PASSED_CODE, "softmax", source)
     remembered.keep(remembered.PASSED_CODE, "matmul", "import nowhere_to_be_found\n")

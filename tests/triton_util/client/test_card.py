@@ -9,7 +9,7 @@ import pytest
 
 from triton_util import theme
 from triton_util.client import attempts, hints, quizzes
-from triton_util.client.card import inline, report_html, waiting_html
+from triton_util.client.card import head_and_rest, inline, report_html, waiting_html
 from triton_util.client.cards.heat_map import picture_svg, picture_text
 from triton_util.client.cards.style import style
 from triton_util.client.phrases import first_sentence
@@ -516,3 +516,20 @@ def test_quiz_widget_answers_each_choice(tmp_path, monkeypatch):
     assert "Right" in answer.value
     assert json.dumps(buttons.get_state()["_options_labels"]) == '["a)  speed", "b)  end"]'
     assert box.children[1].children[2].value == ""
+
+
+def test_fenced_lines_of_a_question_are_code():
+    prompt = "What does `x` become?\n```python\nif x < 1:\n    x = 2\n```\nTake care."
+    question = quizzes.Question(
+        prompt, (quizzes.Choice("2", "Yes.", True), quizzes.Choice("1", "No.", False))
+    )
+    shown = quizzes.quiz_html("tour", (question,))
+    code = "<pre>if x &lt; 1:\n    x = 2</pre><p>Take care.</p>"
+    assert f"<p><b>1.</b> What does <code>x</code> become?</p>{code}" in shown
+    text = quizzes.quiz_text("tour", (question,))
+    assert "1. What does `x` become?\n    if x < 1:\n        x = 2\nTake care." in text
+    assert "```" not in shown + text
+
+
+def test_a_question_without_fences_is_one_line():
+    assert head_and_rest("What is `x`?") == ("What is <code>x</code>?", "")

@@ -11,6 +11,7 @@ from triton_util.client.card import report_html
 from triton_util.client.cards.style import style
 from triton_util.client.passed import passing, passing_html, passing_lines
 from triton_util.client.report import Checked, read_report
+from triton_util.client.text import report_text
 from triton_util.report import BytesMoved, KernelResources
 
 LISTED = [
@@ -210,3 +211,30 @@ def test_registers_stand_beside_the_models(model, words):
     found = passing(report, {}, LISTED, {"registers": model})
     assert found is not None
     assert words in found.figures[1]
+
+
+MODEL = {"source": "@triton.jit\ndef k(x):\n    y = x < 1", "differs": ["You use `exp`."]}
+
+
+def test_the_model_kernel_is_folded_beside_what_differs():
+    found = passing(passed(), {}, LISTED, {"model": MODEL})
+    card = passing_html(found)
+    folded = card.partition('<details class="tw-model"><summary>')[2]
+    assert "<li>You use <code>exp</code>.</li>" in folded
+    assert "    y = x &lt; 1</pre></details>" in folded
+    ElementTree.fromstring(card)
+
+
+def test_as_text_the_model_kernel_keeps_its_lines_and_comes_once():
+    first = passing(passed(), {}, LISTED, {"model": MODEL})
+    shown = report_text(passed(), passing_lines(first))
+    assert "  - You use `exp`.\n" in shown
+    assert "\n    @triton.jit\n    def k(x):\n        y = x < 1" in shown
+    later = passing(passed(), {"rgb2grey": DONE}, LISTED, {"model": MODEL})
+    assert "def k" not in "\n".join(passing_lines(later))
+    assert "def k" in passing_html(later)
+
+
+@pytest.mark.parametrize("answer", [{}, {"model": None}])
+def test_without_a_model_there_is_nothing_to_fold(answer):
+    assert "tw-model" not in passing_html(passing(passed(), {}, LISTED, answer))

@@ -1,4 +1,4 @@
-"""Write the model solutions that the capstone falls back on.
+"""Write the model solutions: a card shows one after a pass, and the capstone falls back on them.
 
 The file is compressed, like the puzzles, so that a search of the folder does not show them.
 """
@@ -11,17 +11,18 @@ import json
 from graders.authoring.lesson import read_solutions
 from graders.authoring.rooms import Rooms
 from graders.judge import discovery
-from triton_util.capstone.operations import BY_TORCH, MODELS
+from triton_util.model_solutions import FILE
 
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
 
 
 def models(rooms: Rooms) -> dict[str, str]:
-    """The source of the model solution of each operation, complete."""
+    """The source of the model solution of each exercise, complete."""
+    lessons = dict.fromkeys(item.lesson for item in discovery.exercises().values())
     return {
-        name: IMPORTS + read_solutions(rooms.solutions / f"{lesson}.py")[name]
-        for name in BY_TORCH
-        for lesson in [discovery.exercise(name).lesson]
+        name: IMPORTS + source
+        for lesson in lessons
+        for name, source in read_solutions(rooms.solutions / f"{lesson}.py").items()
     }
 
 
@@ -29,7 +30,7 @@ def write(rooms: Rooms) -> bool:
     """Bring the file up to date; True if it changed."""
     content = json.dumps(models(rooms), indent=0).encode()
     # versions of zlib may compress differently, so compare the uncompressed content
-    if MODELS.is_file() and gzip.decompress(MODELS.read_bytes()) == content:
+    if FILE.is_file() and gzip.decompress(FILE.read_bytes()) == content:
         return False
-    MODELS.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
+    FILE.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
     return True
