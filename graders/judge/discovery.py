@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import json
 from functools import cache
 from pathlib import Path
 
+from graders.judge.cases.contract import Contract
 from graders.judge.records import Exercise, GraderError, Hidden, Question, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,6 +69,15 @@ def exercise(name: str) -> Exercise:
     if name not in known:
         raise KeyError(_unknown("exercise", name, tuple(known)))
     return known[name]
+
+
+def contract(name: str) -> Contract | None:
+    """What the launcher of that exercise must accept, as data; None if its author wrote none."""
+    module = f"graders.course.{exercises()[name].lesson}.contract"
+    if importlib.util.find_spec(module) is None:
+        return None
+    found: Contract | None = importlib.import_module(module).CONTRACTS.get(name)
+    return found
 
 
 def hidden(name: str) -> Hidden | None:

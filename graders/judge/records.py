@@ -24,6 +24,11 @@ Fill = Literal[
     "specials",  # normal, with NaN, infinities, both zeros and a subnormal sprinkled in
     "neg_inf",  # normal, with -inf sprinkled in, but never in a whole last-dimension row
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
+    "neg_inf_tail",  # normal, but the last two thirds of each last-dimension row are -inf
+    "rising",  # normal, and each row rises by 400 · scale from its first to its last element
+    "falling",  # the same, and it falls
+    "rising_rows",  # the same from row to row: the elements of the last row are the largest
+    "falling_rows",
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
     "rectified",  # normal, with 0 for every negative value: the output of a ReLU
     "zeros",

@@ -21,7 +21,7 @@ from graders.judge.diagnosis.explain import (
 from graders.judge.diagnosis.facts import with_program
 from graders.judge.diagnosis.generic import FAULTS
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
-from graders.judge.gates import hidden
+from graders.judge.gates import constructed, hidden
 from graders.judge.gates.compile import differing
 from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import Context, Facts, GateResult
@@ -49,6 +49,10 @@ def run(context: Context) -> GateResult:
     context.facts.largest = max((item.size for item in ran.passed), default=0)
     _count(context.facts, cases, ran)
     findings = _explained(exercise, ran)
+    if not findings and (more := constructed.run(context)) is not None:
+        ran, planned = more.ran, more.planned
+        _count(context.facts, more.cases, ran)
+        findings = [*more.captured.findings] or _explained(exercise, ran)
     if findings:
         if findings[0].code == MASK_MISSING and _mask_is_right(findings[0], context, ran):
             findings[0] = relabel(findings[0], ADDRESS_OUTSIDE, FAULTS[ADDRESS_OUTSIDE])
@@ -91,7 +95,12 @@ def official(context: Context) -> GateResult:
         arms = ran_in(outcome for _, outcome in ran.outcomes)
         if differing(context, context.hidden, arms, visited):
             return every, False
-        return _failed_parts(ran), ran.slow
+        more = constructed.run(context, hidden=True)
+        if more is None:
+            return _failed_parts(ran), ran.slow
+        if more.captured.findings:
+            return every, False
+        return _failed_parts(ran) | _failed_parts(more.ran), ran.slow or more.ran.slow
 
     return hidden.graded("interpret", context, failed, [item.case for item in distinct(cases)])
 
@@ -143,10 +152,9 @@ def _constants(launches: Sequence[LaunchFacts]) -> dict[str, int]:
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
     """Count the cases that passed, and record the parts that failed."""
     passed = {id(item) for item in run.passed}
-    facts.cases_total = len(distinct(cases))
-    facts.cases_passed = facts.cases_total - len(
-        distinct([item for item in cases if id(item) not in passed])
-    )
+    total = len(distinct(cases))
+    facts.cases_total += total
+    facts.cases_passed += total - len(distinct([c for c in cases if id(c) not in passed]))
     facts.failed_parts |= _failed_parts(run)
     facts.public_failed_parts |= _failed_parts(run)
 
