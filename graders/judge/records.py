@@ -26,8 +26,8 @@ Fill = Literal[
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
     "neg_inf_tail",  # normal, but the last two thirds of each last-dimension row are -inf
     "rising",  # normal, and each row rises by 400 · scale from its first to its last element
-    "falling",  # the same, and it falls
-    "rising_rows",  # the same from row to row: the elements of the last row are the largest
+    "falling",
+    "rising_rows",  # the same from row to row
     "falling_rows",
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
     "rectified",  # normal, with 0 for every negative value: the output of a ReLU
@@ -48,8 +48,6 @@ View = Literal[
     "far",  # element offsets beyond 2**31, in a sparse storage
     "far_columns",  # the same for a transposed view: its columns are far apart
 ]
-
-
 Runs = tuple[tuple[int, int], ...]  # the first and the last of a run of neighbouring elements
 
 
@@ -349,9 +347,7 @@ class Exercise:
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, which the fields above describe
     requirements: tuple[Requirement, ...] = ()
-    compiler_requirements: tuple[
-        CompilerRequirement, ...
-    ] = ()  # the judge reports the first broken one
+    compiler_requirements: tuple[CompilerRequirement, ...] = ()  # the first broken one counts
     challenge: str = ""  # how to break it: one sentence for learners who have solved it
     function: PlainFunction | None = None  # None: a launcher of kernels
 
