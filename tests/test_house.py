@@ -50,6 +50,7 @@ ARROWS = {
     "graders/course": {
         *("graders.course.*.exercise", "graders.course.*.mistakes", "graders.course.*.reference"),
         *("graders.course.common", "graders.course.low_precision.fp8_cases", "graders.judge"),
+        "graders.course.*.contract",
         "triton_util.bench.simulated",
     },
     "graders/authoring": {"graders", "triton_util"},
