@@ -100,21 +100,8 @@ def test_every_constructed_case_is_inside_the_contract(name: str):
     """Each case can be built, and the reference computes its result."""
     exercise, contract = discovery.exercise(name), discovery.contract(name)
     assert contract is not None
-    if contract.make is None:
-        assert tuple(contract.inputs) == exercise.parameters, (
-            f"graders/course/{exercise.lesson}/contract.py: the inputs of {name} are not the "
-            "parameters of its launcher, in their order"
-        )
     made = constructed(exercise, contract, CONSTANTS)
     assert len(made) >= COUNT // 2
     assert {case.part for case in made} <= set(exercise.parts)
     assert all(len(case.args) == len(exercise.parameters) for case in made)
     prepare(exercise, made[::7], b"secret")
-
-
-@pytest.mark.parametrize("name", sorted(discovery.of_kernels()))
-def test_every_exercise_has_a_contract(name: str):
-    lesson = discovery.exercise(name).lesson
-    assert discovery.contract(name) is not None or lesson == "tour", (
-        f"graders/course/{lesson}/contract.py: write CONTRACTS[{name!r}], what its launcher accepts"
-    )
