@@ -1,7 +1,4 @@
-"""The records of an exercise: cases, misconceptions, evidence, hints, quiz.
-
-Plain frozen data. The result of a submission is a `graders.judge.report.Report`.
-"""
+"""The records of an exercise as frozen data: cases, misconceptions, evidence, hints, quiz."""
 
 from __future__ import annotations
 
@@ -38,6 +35,8 @@ View = Literal[
     "offset",  # starts inside a longer storage
     "transposed",  # last two dimensions swapped in memory
     "interleaved",  # the two dimensions before the last swapped in memory: heads side by side
+    "rotated",  # the first dimension innermost in memory: a picture with its channels last
+    "rotated_sliced",  # the same, the left half of wider rows
     "sliced",  # the left half of wider rows: row stride is twice the width
     "padded",  # all but the last element of wider rows: row stride is the width and 1
     "stepped_rows",  # every third row

@@ -196,21 +196,15 @@ class Runtime:
         gpu = gpu_properties() if torch.cuda.is_available() else None
         return capture(submission, exercise, cases, self.compiler(), gpu, hidden)
 
-    def prepared(
-        self, exercise: Exercise, cases: Sequence[Case], chosen: Sequence[int]
-    ) -> list[Prepared]:
-        """The chosen ones of these cases. Those of the last request are kept: it may be repeated.
+    def prepared(self, exercise: Exercise, cases: tuple[Case, ...]) -> list[Prepared]:
+        """These cases with their tensors. Those of the last request are kept: it may be repeated.
 
         A learner who changes a formula and checks again has the same constants and the same cases.
         """
-        key = (exercise.name, tuple(cases), tuple(chosen))
+        key = exercise.name, cases
         if self._prepared_others[0] != key:
             with not_counted():
-                made = [
-                    item
-                    for number in chosen
-                    for item in prepare(exercise, [cases[number]], self._secret, number)
-                ]
+                made = prepare(exercise, cases, self._secret)
             self._prepared_others = key, made
         return self._prepared_others[1]
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from graders.course.attention.exercise import VIEWS
-from graders.judge.cases.builders import FLOATS
+from graders.judge.cases.builders import FLOATS, HALVES
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Row, Tensor, Values
 
+WIDTHS = (16, 32, 64, 128)
 WORK = 2**18  # products
 ANY_VIEW = ("contiguous", "interleaved", *VIEWS)
-QUERIES = (ORDINARY, Values(scale=6.0), Values(shift=4.0), Values(scale=0.01))
+STEEP = Values("rising_rows", scale=0.5, dtypes=HALVES)  # scores that rise or fall by hundreds
+QUERIES = (ORDINARY, Values(scale=6.0), Values(shift=4.0), Values(shift=53.0), Values(scale=0.01))
 KEYS = (
     ORDINARY,
     Values(shift=-4.0),
-    Values("falling_rows", scale=0.02),  # scores of later blocks are far lower, or far higher
-    Values("rising_rows", scale=0.02),
+    Values(shift=-53.0),
+    STEEP,
+    Values("falling_rows", scale=0.02),
 )
 
 
@@ -23,7 +26,12 @@ def as_many_keys_if_causal(row: Row) -> Row:
 
 
 HEADS = Contract(
-    {"h": Axis(sizes=(1, 2, 3)), "m": Axis(), "n": Axis(), "d": Axis(sizes=(16, 32, 64, 128))},
+    {
+        "h": Axis(sizes=(1, 2, 3)),
+        "m": Axis(),
+        "n": Axis(),
+        "d": Axis(sizes=(16, 32, 64, 128), high=128),
+    },
     {
         "q": Tensor("h m d", ANY_VIEW, QUERIES),
         "k": Tensor("h n d", ANY_VIEW, KEYS),

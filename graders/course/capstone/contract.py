@@ -7,7 +7,7 @@ from graders.judge.cases.builders import FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Row, Tensor, Values
 from graders.judge.records import Plain
 
-AXES = {"rows": Axis(), "classes": Axis()}
+AXES = {"rows": Axis(high=2**17), "classes": Axis()}  # a target is drawn for each row
 LOGITS = Tensor(
     "rows classes",
     ("contiguous", *VIEWS),
@@ -17,6 +17,8 @@ LOGITS = Tensor(
         Values(shift=-300.0),
         Values("rising"),
         Values("falling"),
+        Values("rising_rows"),
+        Values("falling_rows"),
     ),
 )
 WORK = 2**17  # logits

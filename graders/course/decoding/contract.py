@@ -34,9 +34,9 @@ CONTRACTS = {
     "decode_attention": Contract(
         {
             "keys": Axis(high=5000),
-            "kv_heads": Axis(sizes=(1, 2, 3)),
-            "group": Axis(sizes=(1, 3, 4, 8)),
-            "d": Axis(sizes=(16, 32, 64, 128)),
+            "kv_heads": Axis(sizes=(1, 2, 3), high=3),
+            "group": Axis(sizes=(1, 3, 4, 8), high=8),
+            "d": Axis(sizes=(16, 32, 64, 128), high=128),
         },
         {
             "q": Tensor("keys d", ANY_VIEW, (ORDINARY, Values(shift=4.0), Values(scale=4.0))),

@@ -40,7 +40,7 @@ CONTRACTS = {
             "m": Axis(),
             "n": Axis(),
             "groups": Axis(sizes=(1, 2, 3, 5)),
-            "group": Axis(sizes=(16, 32, 48, 64, 128)),
+            "group": Axis(sizes=(16, 32, 48, 64, 128), high=128),
         },
         {"a": Tensor("m group", VIEWS)},
         HALVES,

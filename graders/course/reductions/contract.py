@@ -16,7 +16,10 @@ SCORES = (
     Values("neg_inf_tail"),
     Values("rising"),
     Values("falling"),
+    Values("rising_rows"),
+    Values("falling_rows"),
 )
+SHIFTED = (ORDINARY, Values(shift=100.0), Values(scale=100.0))
 PARAMETER = Tensor("columns", ("contiguous", "stepped_columns", "offset"))
 
 CONTRACTS = {
@@ -29,7 +32,13 @@ CONTRACTS = {
             "x": Tensor(
                 "rows columns",
                 ("contiguous", *ALL_VIEWS),
-                (ORDINARY, Values(shift=100.0), Values(scale=100.0), Values("rising")),
+                (
+                    ORDINARY,
+                    Values(shift=100.0),
+                    Values(scale=100.0),
+                    Values("rising"),
+                    Values("rising_rows"),
+                ),
             ),
             "weight": PARAMETER,
             "bias": PARAMETER,

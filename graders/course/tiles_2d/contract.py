@@ -9,7 +9,9 @@ from graders.judge.cases.builders import ALL_VIEWS, FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
 
 PICTURE = Tensor(
-    "3 height width", ("contiguous", *PICTURE_VIEWS), (ORDINARY, Values("specials"), Values("ramp"))
+    "3 height width",
+    ("contiguous", "rotated", "rotated_sliced", *PICTURE_VIEWS),
+    (ORDINARY, Values("specials"), Values("ramp")),
 )
 WIDE = (torch.float32, torch.bfloat16)  # dtypes that hold 1e30
 MATRIX = Tensor(

@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import gcd, prod
 
 import torch
@@ -24,13 +25,16 @@ from graders.judge.records import Case, Exercise, TensorSpec
 
 COUNT = 48  # rows of the covering array
 MOST_CONSTANTS = 6  # of a submission
-MOST_LEVELS = 24  # sizes of an axis
+MOST_LEVELS = 40  # sizes of an axis
 BASIC = (1, 7, 20, 24, 18)  # multiples of 1, 4, 8 and 2, and of no more
+LONG = 1999  # many blocks, or a long sum, if the other axes are short
 ALIGNED = 16  # Triton specialises on arguments that are multiples of it
 SMALLEST, LARGEST = 2, 2**17  # constants that may be sizes
-MOST_BEYOND = 4  # cases in which a fixed grid needs another round
-BEYOND_WORK = 2**21
-PAST_GRID = 70_001  # more than a GPU starts along axes 1 and 2 of a grid
+MULTIPROCESSORS = 132  # of the GPU that launchers see: a usual cap on the number of programs
+LONGEST = 2**18 + 2**10  # elements of a case in which an axis passes caps on the number of programs
+BEYOND = 2**21  # the same, if programs are seen to take several rounds
+FEW = 3  # the other axes of such a case: with 1, programs could not be told apart
+PAST_GRID = 2**25  # in blocks of 256, more than a GPU starts along axes 1 and 2 of a grid
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,8 @@ def constructed(
 
     def small(row: Row) -> Row | None:
         found = contract.allowed(row)
-        return found if found is not None and contract.size(found) <= contract.work else None
+        fits = found is not None and contract.size(found) <= contract.work
+        return found if fits else None
 
     def cost(row: Row) -> float:
         return contract.size(row) / contract.work
@@ -113,7 +118,7 @@ def constructed(
         return seen
 
     rows = covering(contract.factors(sizes), COUNT, seed, small, classes, cost)
-    rows += _beyond(contract, sizes, constants)
+    rows += _beyond(contract, constants)
     return tuple(_case(exercise, contract, row) for row in rows)
 
 
@@ -122,42 +127,52 @@ def past_grids(exercise: Exercise, contract: Contract) -> tuple[Case, ...]:
 
     They are for the launch plan only: a launch that no GPU accepts shows without being run.
     """
-    smallest = {name: _smallest(contract, name) for name in contract.axes}
-    rows = (
-        contract.allowed({**_plain(contract), **smallest, name: PAST_GRID})
-        for name, axis in contract.axes.items()
-        if not axis.sizes
-    )
-    found = (row for row in rows if row is not None and contract.size(row) <= BEYOND_WORK)
-    return tuple(_case(exercise, contract, row) for row in found)
+    longest = {name: min(axis.high, PAST_GRID) for name, axis in contract.axes.items()}
+    rows = (_one_long(contract, *item) for item in longest.items())
+    return tuple(_case(exercise, contract, row) for row in rows if row is not None)
 
 
 def _levels(only: tuple[int, ...], constants: Sequence[int]) -> tuple[int, ...]:
     """The sizes of an axis: next to each constant, several times it, and some of each alignment."""
     if only:
         return only
-    kinds = ((1, 1), (2, 1), (1, -1), (1, 0), (3, 0))
+    kinds = ((1, 1), (1, ALIGNED), (2, 1), (1, -1), (1, 0), (1, 8), (3, 0))
     near = (times * constant + more for times, more in kinds for constant in constants)
-    return tuple(dict.fromkeys([*BASIC, *(size for size in near if size > 0)]))[:MOST_LEVELS]
+    return tuple(dict.fromkeys([*BASIC, LONG, *(size for size in near if size > 0)]))[:MOST_LEVELS]
 
 
-def _beyond(
-    contract: Contract, sizes: Mapping[str, Sequence[int]], constants: Constants
-) -> list[Row]:
-    """Rows in which one axis is longer than all programs of a fixed grid reach in one round."""
+def _beyond(contract: Contract, constants: Constants) -> list[Row]:
+    """Rows in which one axis is longer than all programs reach in one round.
+
+    A grid may be fixed, or capped by a number that no written case reaches.
+    """
+    blocks = (*constants.sizes, 1)
+    caps = (*constants.sizes, MULTIPROCESSORS)
     found: list[Row] = []
-    smallest = {name: _smallest(contract, name) for name in contract.axes}
-    for programs in constants.programs:
-        for block in (*constants.sizes[:3], 1):
-            for name, axis in contract.axes.items():
-                size = programs * block + 1
-                if axis.sizes or not axis.allows(size):
-                    continue
-                row = contract.allowed({**_plain(contract), **smallest, name: size})
-                if row is not None and row[name] == size and contract.size(row) <= BEYOND_WORK:
-                    found.append(row)
-    found.sort(key=contract.size, reverse=True)
-    return found[:MOST_BEYOND]
+    for counts, most in ((constants.programs, BEYOND), (caps, LONGEST)):
+        sizes = sorted({p * b + 1 for p in counts for b in blocks}, reverse=True)
+        for name in (name for name, axis in contract.axes.items() if not axis.sizes):
+            rows = (_one_long(contract, name, size, others=FEW) for size in sizes)
+            fitting = (r for r in rows if r is not None and _cost(contract, r) <= most)
+            found += [*islice(fitting, 1)]
+    return found
+
+
+def _cost(contract: Contract, row: Row) -> int:
+    """The elements of a row's tensors, or the product of its axes if that is more."""
+    tensors = (arg for arg in contract.arguments(row) if isinstance(arg, TensorSpec))
+    return max(contract.size(row), sum(prod(arg.shape) for arg in tensors))
+
+
+def _one_long(contract: Contract, name: str, size: int, others: int = 1) -> Row | None:
+    """A row with that size of one axis and a small one of all others; None if not allowed."""
+    if not contract.axes[name].allows(size):
+        return None
+    small = {
+        other: axis.sizes[0] if axis.sizes else others for other, axis in contract.axes.items()
+    }
+    row = contract.allowed({**_plain(contract), **small, name: size})
+    return row if row is not None and row[name] == size else None
 
 
 def _plain(contract: Contract) -> Row:
@@ -166,11 +181,6 @@ def _plain(contract: Contract) -> Row:
         name: levels[0]
         for name, levels in contract.factors(dict.fromkeys(contract.axes, (1,))).items()
     }
-
-
-def _smallest(contract: Contract, name: str) -> int:
-    axis = contract.axes[name]
-    return min(axis.sizes) if axis.sizes else max(1, axis.low)
 
 
 def _case(exercise: Exercise, contract: Contract, row: Row) -> Case:

@@ -24,7 +24,7 @@ MOST_WORK = 2**14  # of a constructed case: the product of its axes
 
 @dataclass(frozen=True)
 class Axis:
-    """The sizes from `low` to `high` of one axis. `sizes`, if given, are the only ones."""
+    """The sizes from `low` to `high` of one axis. `sizes`, if given, are those of most cases."""
 
     low: int = 1
     high: int = 2**31
@@ -145,6 +145,23 @@ class Contract:
             if not values.ordinary:
                 words.append(f"{name} {_in_words(values)}")
         return ", ".join(words)
+
+
+FLAT = ("contiguous", "offset", "stepped_columns", "expanded_columns")  # views of a vector
+
+
+def last_axes(row: Row, args: tuple[Plain, ...]) -> tuple[Plain, ...]:
+    """The arguments with the last `dims` axes of each tensor only: a `make` for any shape."""
+    made: list[Plain] = []
+    for arg in args:
+        if isinstance(arg, TensorSpec):
+            shape = arg.shape[-row["dims"] :]
+            view = arg.view if len(shape) > 2 or arg.view in FLAT else "contiguous"
+            if len(shape) == 2 and arg.view not in ("interleaved", "rotated", "rotated_sliced"):
+                view = arg.view
+            arg = replace(arg, shape=shape, view=view)
+        made.append(arg)
+    return tuple(made)
 
 
 def _in_words(values: Values) -> str:

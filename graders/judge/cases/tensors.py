@@ -86,6 +86,10 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
             strides = (*outer, 1, shape[-2])
         case "interleaved":
             strides = (*outer[:-1], width, shape[-3] * width, 1)
+        case "rotated" | "rotated_sliced":
+            inner = _dense_strides((*shape[1:], shape[0]))[:-1]
+            times = 2 if spec.view == "rotated_sliced" else 1
+            strides = (1, *(times * s for s in inner[:-1]), inner[-1])
         case "sliced":
             strides = (*(2 * s for s in dense[:-1]), 1)
         case "padded":
@@ -240,6 +244,8 @@ VIEW_WORDS = {
     "offset": "starting inside a longer storage",
     "transposed": "a transposed view",
     "interleaved": "with the heads side by side in each row of memory",
+    "rotated": "with its first dimension innermost in memory",
+    "rotated_sliced": "the left half of wider rows, with its first dimension innermost in memory",
     "sliced": "the left half of wider rows",
     "padded": "all but the last column of wider rows",
     "stepped_rows": "every third row",

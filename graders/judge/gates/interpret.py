@@ -52,7 +52,10 @@ def run(context: Context) -> GateResult:
     if not findings and (more := constructed.run(context)) is not None:
         ran, planned = more.ran, more.planned
         _count(context.facts, more.cases, ran)
-        findings = [*more.captured.findings] or _explained(exercise, ran)
+        findings = _explained(exercise, ran) or [*more.findings]
+        if more.findings:
+            context.facts.failed_parts.add(more.part)
+            context.facts.public_failed_parts.add(more.part)
     if findings:
         if findings[0].code == MASK_MISSING and _mask_is_right(findings[0], context, ran):
             findings[0] = relabel(findings[0], ADDRESS_OUTSIDE, FAULTS[ADDRESS_OUTSIDE])
@@ -98,7 +101,7 @@ def official(context: Context) -> GateResult:
         more = constructed.run(context, hidden=True)
         if more is None:
             return _failed_parts(ran), ran.slow
-        if more.captured.findings:
+        if more.findings:
             return every, False
         return _failed_parts(ran) | _failed_parts(more.ran), ran.slow or more.ran.slow
 
