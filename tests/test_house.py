@@ -51,6 +51,7 @@ ARROWS = {
     "graders/course": {
         *("graders.course.*.exercise", "graders.course.*.mistakes", "graders.course.*.reference"),
         *("graders.course.common", "graders.course.low_precision.fp8_cases", "graders.judge"),
+        "graders.course.*.contract",
         "triton_util.bench.simulated",
         "triton_util.mutants",  # the kernels that a learner's test tries
     },

@@ -53,6 +53,9 @@ class Rooms:
     def exercise(self, slug: str) -> Path:
         return self.course / slug / "exercise.py"
 
+    def contract(self, slug: str) -> Path:
+        return self.course / slug / "contract.py"
+
     def hidden(self, slug: str) -> Path:
         return self.course / slug / "hidden.py"
 

@@ -153,6 +153,17 @@ EXERCISES = (
 )
 '''
 
+_CONTRACT = '''\
+"""What the launchers of this lesson must accept."""
+
+from graders.judge.cases.builders import FLOATS
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
+
+LINE = Tensor("n", ("contiguous", "offset"), (ORDINARY, Values("specials")))
+
+CONTRACTS = {{"{exercise}": Contract({{"n": Axis()}}, {{"x": LINE}}, FLOATS)}}
+'''
+
 _QUIZ = '''\
 """The questions of the lesson {slug}."""
 
@@ -278,6 +289,7 @@ def new_lesson(rooms: Rooms, number: int, slug: str, exercise: str) -> list[Path
         rooms.lessons / f"{number:02d}_{slug}.py": _LESSON,
         rooms.solutions / f"{slug}.py": _SOLUTION,
         rooms.exercise(slug): _EXERCISE,
+        rooms.contract(slug): _CONTRACT,
         rooms.hidden(slug): _HIDDEN,
         rooms.course / slug / "__init__.py": _PACKAGE,
         rooms.course / slug / "predictions.py": _PREDICTIONS,

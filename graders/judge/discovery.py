@@ -8,6 +8,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from graders.judge.cases.contract import Contract
 from graders.judge.records import Exercise, GraderError, Hidden, Question, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,6 +68,17 @@ def exercise(name: str) -> Exercise:
     if name not in known:
         raise KeyError(_unknown("exercise", name, tuple(known)))
     return known[name]
+
+
+def contract(name: str) -> Contract | None:
+    """What the launcher of that exercise must accept, as data; None if its author wrote none."""
+    lesson = exercises()[name].lesson
+    try:
+        module = importlib.import_module(f"graders.course.{lesson}.contract")
+    except ModuleNotFoundError:
+        return None
+    found: Contract | None = module.CONTRACTS.get(name)
+    return found
 
 
 def hidden(name: str) -> Hidden | None:

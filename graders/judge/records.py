@@ -1,7 +1,4 @@
-"""The records of an exercise: cases, misconceptions, evidence, hints, quiz.
-
-Plain frozen data. The result of a submission is a `graders.judge.report.Report`.
-"""
+"""The records of an exercise as frozen data: cases, misconceptions, evidence, hints, quiz."""
 
 from __future__ import annotations
 
@@ -24,6 +21,11 @@ Fill = Literal[
     "specials",  # normal, with NaN, infinities, both zeros and a subnormal sprinkled in
     "neg_inf",  # normal, with -inf sprinkled in, but never in a whole last-dimension row
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
+    "neg_inf_tail",  # normal, but the last two thirds of each last-dimension row are -inf
+    "rising",  # normal, and each row rises by 400 · scale from its first to its last element
+    "falling",
+    "rising_rows",  # the same from row to row
+    "falling_rows",
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
     "rectified",  # normal, with 0 for every negative value: the output of a ReLU
     "zeros",
@@ -33,6 +35,8 @@ View = Literal[
     "offset",  # starts inside a longer storage
     "transposed",  # last two dimensions swapped in memory
     "interleaved",  # the two dimensions before the last swapped in memory: heads side by side
+    "rotated",  # the first dimension innermost in memory: a picture with its channels last
+    "rotated_sliced",  # the same, the left half of wider rows
     "sliced",  # the left half of wider rows: row stride is twice the width
     "padded",  # all but the last element of wider rows: row stride is the width and 1
     "stepped_rows",  # every third row
@@ -43,8 +47,6 @@ View = Literal[
     "far",  # element offsets beyond 2**31, in a sparse storage
     "far_columns",  # the same for a transposed view: its columns are far apart
 ]
-
-
 Runs = tuple[tuple[int, int], ...]  # the first and the last of a run of neighbouring elements
 
 
@@ -344,9 +346,7 @@ class Exercise:
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, which the fields above describe
     requirements: tuple[Requirement, ...] = ()
-    compiler_requirements: tuple[
-        CompilerRequirement, ...
-    ] = ()  # the judge reports the first broken one
+    compiler_requirements: tuple[CompilerRequirement, ...] = ()  # the first broken one counts
     challenge: str = ""  # how to break it: one sentence for learners who have solved it
     function: PlainFunction | None = None  # None: a launcher of kernels
 

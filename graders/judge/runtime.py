@@ -58,6 +58,7 @@ class Runtime:
         self._second_compiler: CompileWorker | None = None
         self._prepared: dict[tuple[str, bool], list[Prepared]] = {}
         self._prepared_large: tuple[str, list[Prepared]] = "", []
+        self._prepared_others: tuple[object, list[Prepared]] = None, []
         self._stopwatch: Stopwatch | None = None
         self._starting = {name: threading.Lock() for name in ("cpu", "cuda", "compiler")}
 
@@ -189,11 +190,27 @@ class Runtime:
         return capture(submission, exercise, cases, self.compiler(), gpu, hidden)
 
     def capture_others(
-        self, submission: Submission, exercise: Exercise, cases: Sequence[Case]
+        self, submission: Submission, exercise: Exercise, cases: Sequence[Case], hidden: bool = True
     ) -> Captured:
         """What a launcher asks for in other cases, on this GPU."""
         gpu = gpu_properties() if torch.cuda.is_available() else None
-        return capture(submission, exercise, cases, self.compiler(), gpu, hidden=True)
+        return capture(submission, exercise, cases, self.compiler(), gpu, hidden)
+
+    def prepared(self, exercise: Exercise, cases: tuple[Case, ...]) -> list[Prepared]:
+        """These cases with their tensors. Those of the last request are kept: it may be repeated.
+
+        A learner who changes a formula and checks again has the same constants and the same cases.
+        """
+        key = exercise.name, cases
+        if self._prepared_others[0] != key:
+            with not_counted():
+                made = prepare(exercise, cases, self._secret)
+            self._prepared_others = key, made
+        return self._prepared_others[1]
+
+    def secret_number(self, exercise: Exercise) -> int:
+        """A number that only this judge knows, from which cases are chosen."""
+        return seed_of(self._secret, exercise.name, "constructed")
 
     def tier_for_report(self) -> str:
         """The sandbox tier as a report states it; "none" if no sandbox was available."""

@@ -61,6 +61,12 @@ def test_the_command_lists_what_is_missing() -> None:
     assert (done.exit_code, done.output) == (0, "nothing is missing\n")
 
 
+def test_a_missing_contract_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "contract", lambda name: None)
+    done = CliRunner().invoke(build, ["--lint", "--lesson", SLUG])
+    assert f"graders/course/{SLUG}/contract.py: CONTRACTS['vector_add'] is missing" in done.output
+
+
 def test_the_tour_checks_its_own_exercise_only() -> None:
     """Another one that it solved would be counted as the learner's own work."""
     text = ROOMS.lesson_file("tour").read_text(encoding="utf-8")

@@ -41,6 +41,7 @@ def test_one_file_in_each_room(rooms: Rooms) -> None:
         "lessons/16_doubling.py",
         "solutions/doubling.py",
         "graders/course/doubling/__init__.py",
+        "graders/course/doubling/contract.py",
         "graders/course/doubling/exercise.py",
         "graders/course/doubling/predictions.py",
         "graders/course/doubling/quiz.py",

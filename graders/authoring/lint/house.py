@@ -137,6 +137,7 @@ def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
             yield from _hidden_record(slug, exercise)
             yield from _kernels(rooms, exercise)
             if exercise.function is None:
+                yield from _contract(rooms, exercise)
                 yield from _traffic(rooms, exercise)
     yield from _quiz(f"graders/course/{slug}/quiz.py", slug)
 
@@ -170,6 +171,14 @@ def _record(where: str, exercise: Exercise) -> Iterator[str]:
                 f"{where}: {name}: {found.code} can never be seen; add expected_wrong, faults or "
                 "detector"
             )
+
+
+def _contract(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
+    where, contract = rooms.name(rooms.contract(exercise.lesson)), discovery.contract(exercise.name)
+    if contract is None:
+        yield f"{where}: CONTRACTS[{exercise.name!r}] is missing; write what its launcher accepts"
+    elif contract.make is None and tuple(contract.inputs) != exercise.parameters:
+        yield f"{where}: {exercise.name}: the inputs are not the launcher's parameters; name those"
 
 
 def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from graders.judge.records import LaunchFacts, Remark
 
 IDLE_FACTOR = 8  # this many times the lanes that the output needs
-TWICE = 1.75  # times its elements; from this on a tensor counts as loaded again
+AGAIN = 0.75  # of the elements of the largest tensor: so many more loads count as loading again
 
 
 def _one_lane(launches: Sequence[LaunchFacts], traffic: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -33,7 +33,10 @@ def _through_memory(
 def _loaded_again(
     launches: Sequence[LaunchFacts], traffic: Mapping[str, Mapping[str, Any]]
 ) -> bool:
-    return any(f["loaded"] > TWICE * f["distinct_loaded"] for f in traffic.values())
+    """Return whether a tensor is loaded again; a table that all programs read costs little."""
+    figures = traffic.values()
+    largest = max((f["distinct_loaded"] for f in figures), default=0)
+    return any(f["loaded"] - f["distinct_loaded"] > AGAIN * largest for f in figures)
 
 
 STORED_BEFORE_THE_END = Remark(

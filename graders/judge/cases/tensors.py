@@ -14,6 +14,7 @@ from graders.judge.records import Case, Plain, TensorSpec
 
 FAR_OFFSET = 2**31  # the first element offset that a signed 32-bit integer cannot hold
 FAR = ("far", "far_columns")
+SLOPE = 200.0  # exp underflows between the first and the last element of a row
 OFFSET_ELEMENTS = 5  # odd on purpose: an "offset" view is not aligned to 16 bytes
 
 # NaN, the infinities, both zeros, and a number too small to be a normal float32.
@@ -85,6 +86,10 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
             strides = (*outer, 1, shape[-2])
         case "interleaved":
             strides = (*outer[:-1], width, shape[-3] * width, 1)
+        case "rotated" | "rotated_sliced":
+            inner = _dense_strides((*shape[1:], shape[0]))[:-1]
+            times = 2 if spec.view == "rotated_sliced" else 1
+            strides = (1, *(times * s for s in inner[:-1]), inner[-1])
         case "sliced":
             strides = (*(2 * s for s in dense[:-1]), 1)
         case "padded":
@@ -125,9 +130,10 @@ def _write(view: torch.Tensor, values: torch.Tensor) -> None:
         firsts = tuple(slice(0, 1) if s == 0 else slice(None) for s in view.stride())
         view[firsts].copy_(values[firsts])
         return
-    for row in range(view.shape[0]) if view.dim() == 2 else ():
-        view[row].copy_(values[row])  # row by row: torch refuses to copy into overlapping memory
-    if view.dim() != 2:
+    if view.dim() == 2 and view.stride(1) == 1 and view.stride(0) < view.shape[1]:
+        for row, own in zip(view, values, strict=True):
+            row.copy_(own)  # overlapping rows, in their order
+    else:
         view.copy_(values)
 
 
@@ -189,12 +195,30 @@ def _floats(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
         case "neg_inf_head":
             head = torch.arange(spec.shape[-1]) < spec.shape[-1] * 2 // 3
             return values.masked_fill(head, -float("inf"))
+        case "neg_inf_tail":
+            tail = torch.arange(spec.shape[-1]) > spec.shape[-1] // 3
+            return values.masked_fill(tail, -float("inf"))
+        case "rising":
+            return values + _slope(spec, -1)
+        case "falling":
+            return values - _slope(spec, -1)
+        case "rising_rows":
+            return values + _slope(spec, -2)
+        case "falling_rows":
+            return values - _slope(spec, -2)
         case "rectified":
             return values.clamp(min=0.0)
         case "cancelling":
             sign = 1.0 - 2.0 * (torch.arange(spec.shape[-1]) % 2).double()
             return sign * (30.0 * spec.scale) * (1.0 + 0.05 * normal)
     return values
+
+
+def _slope(spec: TensorSpec, axis: int) -> torch.Tensor:
+    """From -SLOPE to SLOPE along an axis, times the scale: its blocks then differ by far."""
+    size = spec.shape[axis]
+    slope = torch.linspace(-SLOPE, SLOPE, size, dtype=torch.float64) * spec.scale
+    return slope if axis == -1 else slope[:, None]
 
 
 def _sprinkle(
@@ -220,6 +244,8 @@ VIEW_WORDS = {
     "offset": "starting inside a longer storage",
     "transposed": "a transposed view",
     "interleaved": "with the heads side by side in each row of memory",
+    "rotated": "with its first dimension innermost in memory",
+    "rotated_sliced": "the left half of wider rows, with its first dimension innermost in memory",
     "sliced": "the left half of wider rows",
     "padded": "all but the last column of wider rows",
     "stepped_rows": "every third row",

@@ -9,11 +9,13 @@ from graders.judge.cases.prepared import Prepared, distinct
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.diagnosis.explain import explain, finding
 from graders.judge.diagnosis.facts import with_program
-from graders.judge.gates import hidden
+from graders.judge.gates import constructed, hidden
 from graders.judge.gates.compile import differing
 from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import Context, Facts, GateResult
+from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.pointing import pointing_of, with_rounds
 from graders.judge.running.traffic import traffic_case
 from graders.judge.running.unseen import ran_in
@@ -31,7 +33,22 @@ def run(context: Context) -> GateResult:
     context.facts.ran = ran_in(outcome for _, outcome in ran.outcomes)
     context.facts.largest = max((item.size for item in ran.passed), default=0)
     _count(context.facts, cases, ran)
-    source = planned.source
+    findings = _explained(context, planned, ran)
+    if not ran.failures and (more := constructed.run(context)) is not None:
+        ran = more.ran
+        _count(context.facts, more.cases, ran)
+        findings = _explained(context, more.planned, ran)
+        if more.findings:
+            findings += more.findings
+            context.facts.failed_parts.add(more.part)
+            context.facts.public_failed_parts.add(more.part)
+    remarks = () if findings else context.captured.remarks
+    return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
+
+
+def _explained(context: Context, planned: PlannedJobs, ran: RunResult) -> list[Finding]:
+    """The findings about the failures of a run; the first with a table of what programs touch."""
+    exercise, workers, source = context.exercise, context.runtime.workers("cpu"), planned.source
     causes = explain(
         exercise, ran.seen(source), lambda: with_rounds(ran, planned, workers).seen(source)
     )
@@ -43,8 +60,7 @@ def run(context: Context) -> GateResult:
             told = finding("interpret", exercise, shown, found.block)
             known = with_program(told.facts, found.table)
             findings[0] = replace(told, table=found.table, facts=known)
-    remarks = () if findings else context.captured.remarks
-    return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
+    return findings
 
 
 def official(context: Context) -> GateResult:
@@ -73,7 +89,12 @@ def official(context: Context) -> GateResult:
         arms = ran_in(outcome for _, outcome in ran.outcomes)
         if differing(context, context.hidden, arms, visited):
             return every, False
-        return _failed_parts(ran), ran.slow
+        more = constructed.run(context, hidden=True)
+        if more is None:
+            return _failed_parts(ran), ran.slow
+        if more.findings:
+            return every, False
+        return _failed_parts(ran) | _failed_parts(more.ran), ran.slow or more.ran.slow
 
     return hidden.graded("interpret", context, failed, [item.case for item in distinct(cases)])
 
@@ -81,10 +102,9 @@ def official(context: Context) -> GateResult:
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
     """Count the cases that passed, and record the parts that failed."""
     passed = {id(item) for item in run.passed}
-    facts.cases_total = len(distinct(cases))
-    facts.cases_passed = facts.cases_total - len(
-        distinct([item for item in cases if id(item) not in passed])
-    )
+    total = len(distinct(cases))
+    facts.cases_total += total
+    facts.cases_passed += total - len(distinct([c for c in cases if id(c) not in passed]))
     facts.failed_parts |= _failed_parts(run)
     facts.public_failed_parts |= _failed_parts(run)
 

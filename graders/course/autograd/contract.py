@@ -1,0 +1,31 @@
+"""What the launchers of this lesson must accept."""
+
+from __future__ import annotations
+
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
+
+VIEWS = ("contiguous", *ALL_VIEWS)
+
+CONTRACTS = {
+    "softmax_backward": Contract(
+        {"rows": Axis(), "columns": Axis()},
+        {
+            "y": Tensor("rows columns", VIEWS),
+            "dy": Tensor("rows columns", VIEWS, (ORDINARY, Values(scale=100.0), Values(shift=3.0))),
+        },
+        FLOATS,
+        work=2**17,
+    ),
+    "linear_bias_relu_backward": Contract(
+        {"m": Axis(), "k": Axis(), "n": Axis()},
+        {
+            "x": Tensor("m k", VIEWS),
+            "w": Tensor("n k", VIEWS),
+            "out": Tensor("m n", VIEWS, (Values("rectified"),)),
+            "dout": Tensor("m n", VIEWS, (ORDINARY, Values(shift=1.0), Values("zeros"))),
+        },
+        FLOATS,
+        work=2**18,
+    ),
+}

@@ -1,0 +1,32 @@
+"""What the launchers of this lesson must accept."""
+
+from __future__ import annotations
+
+from graders.course.fusion.exercise import VIEWS_3D
+from graders.judge.cases.builders import FLOATS
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values, last_axes
+
+STACK = Tensor(
+    "a b batch rows columns",
+    (
+        "contiguous",
+        "interleaved",
+        "rotated",
+        "rotated_sliced",
+        *VIEWS_3D,
+    ),
+    (ORDINARY, Values(scale=4.0), Values(scale=50.0), Values(scale=1e-6)),
+)
+
+FEW = Axis(sizes=(1, 2, 3))
+
+CONTRACTS = {
+    "gelu": Contract(
+        {"a": FEW, "b": FEW, "batch": FEW, "rows": Axis(), "columns": Axis()},
+        {"x": STACK},
+        FLOATS,
+        choices={"dims": (5, 1, 2, 3, 4)},
+        make=last_axes,
+        work=2**15,
+    )
+}

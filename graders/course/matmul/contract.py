@@ -1,0 +1,34 @@
+"""What the launchers of this lesson must accept."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
+
+AXES = {"m": Axis(), "k": Axis(), "n": Axis()}
+WORK = 2**18  # products
+SINGLE = (torch.float32,)
+VALUES = (
+    ORDINARY,
+    Values(scale=1e10, dtypes=SINGLE),
+    Values(scale=1e-10, dtypes=SINGLE),
+    Values("zeros"),
+    Values("rectified"),
+)
+VIEWS = ("contiguous", *ALL_VIEWS)
+A, B = Tensor("m k", VIEWS, VALUES), Tensor("k n", VIEWS)
+PRODUCT = Contract(AXES, {"a": A, "b": B}, FLOATS, work=WORK)
+LAYER = Contract(
+    AXES,
+    {
+        "x": A,
+        "w": Tensor("n k", VIEWS),
+        "b": Tensor("n", ("contiguous", "stepped_columns", "offset")),
+    },
+    FLOATS,
+    work=WORK,
+)
+
+CONTRACTS = {"matmul": PRODUCT, "linear_bias_relu": LAYER}

@@ -1,0 +1,51 @@
+"""What the launchers of this lesson must accept."""
+
+from __future__ import annotations
+
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
+
+AXES = {"rows": Axis(), "columns": Axis()}
+WORK = 2**17  # elements: a few rows longer than the longest block
+SCORES = (
+    ORDINARY,
+    Values(scale=100.0),
+    Values(shift=-300.0),
+    Values("neg_inf"),
+    Values("neg_inf_head"),
+    Values("neg_inf_tail"),
+    Values("rising"),
+    Values("falling"),
+    Values("rising_rows"),
+    Values("falling_rows"),
+)
+SHIFTED = (ORDINARY, Values(shift=100.0), Values(scale=100.0))
+PARAMETER = Tensor("columns", ("contiguous", "stepped_columns", "offset"))
+
+CONTRACTS = {
+    "softmax": Contract(
+        AXES, {"x": Tensor("rows columns", ("contiguous", *ALL_VIEWS), SCORES)}, FLOATS, work=WORK
+    ),
+    "layernorm": Contract(
+        AXES,
+        {
+            "x": Tensor(
+                "rows columns",
+                ("contiguous", *ALL_VIEWS),
+                (
+                    ORDINARY,
+                    Values(shift=100.0),
+                    Values(scale=100.0),
+                    Values("rising"),
+                    Values("rising_rows"),
+                ),
+            ),
+            "weight": PARAMETER,
+            "bias": PARAMETER,
+            "eps": "eps",
+        },
+        FLOATS,
+        choices={"eps": (1e-5, 0.5)},
+        work=WORK,
+    ),
+}

@@ -1,0 +1,199 @@
+"""Construct cases from the contract of an exercise and from the constants of a submission.
+
+Hand-written cases do not combine two conditions that nobody thought of together, and they do not
+know where a submission changes its way: at its block sizes, its number of programs, and the
+thresholds in its launcher. So sizes are chosen next to those, and combined with every layout, dtype
+and class of values that the contract allows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import gcd, prod
+
+import torch
+
+from graders.judge.cases.contract import Contract, Row
+from graders.judge.cases.covering import covering
+from graders.judge.plan.steps import CasePlan, LaunchPlan, launches_of
+from graders.judge.records import Case, Exercise, TensorSpec
+
+COUNT = 48  # rows of the covering array
+MOST_CONSTANTS = 6  # of a submission
+MOST_LEVELS = 40  # sizes of an axis
+BASIC = (1, 7, 20, 24, 18)  # multiples of 1, 4, 8 and 2, and of no more
+LONG = 1999  # many blocks, or a long sum, if the other axes are short
+ALIGNED = 16  # Triton specialises on arguments that are multiples of it
+SMALLEST, LARGEST = 2, 2**17  # constants that may be sizes
+MULTIPROCESSORS = 132  # of the GPU that launchers see: a usual cap on the number of programs
+LONGEST = 2**18 + 2**10  # elements of a case in which an axis passes caps on the number of programs
+BEYOND = 2**21  # the same, if programs are seen to take several rounds
+FEW = 3  # the other axes of such a case: with 1, programs could not be told apart
+PAST_GRID = 2**25  # in blocks of 256, more than a GPU starts along axes 1 and 2 of a grid
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The numbers of a submission at which its behaviour may change.
+
+    `sizes`: constants of its kernels and of its text, those that matter most first. `programs`: how
+    many programs it launches for inputs of different sizes.
+    """
+
+    sizes: tuple[int, ...]
+    programs: tuple[int, ...]
+
+
+def constants_of(plan: LaunchPlan, cases: Sequence[Case], literals: Iterable[float]) -> Constants:
+    """The constants of a submission; `cases` are those of the plan, `literals` are in its text."""
+    written = {int(number) for number in literals if number == int(number)}
+    given: Counter[int] = Counter()
+    grids: dict[int, set[int]] = {}
+    for planned, case in zip(plan.cases, cases, strict=False):
+        given.update(set(_whole_constants(plan, planned)))
+        for launch in launches_of(planned.steps):
+            if isinstance(launch.grid, list) and all(type(size) is int for size in launch.grid):
+                grids.setdefault(prod(launch.grid), set()).add(_elements(case))
+    likely = [size for size, _ in given.most_common()]
+    sizes = [size for size in likely if size in written] + sorted(written, reverse=True) + likely
+    fixed = [count for count, of in grids.items() if count > 1 and len(of) > 1]
+    return Constants(
+        tuple(dict.fromkeys(s for s in sizes if SMALLEST <= s <= LARGEST))[:MOST_CONSTANTS],
+        tuple(sorted(fixed, reverse=True)[:2]),
+    )
+
+
+def _whole_constants(plan: LaunchPlan, case: CasePlan) -> Iterator[int]:
+    for launch in launches_of(case.steps):
+        parameters = plan.kernels[launch.kernel].parameters
+        by_place = zip((p.name for p in parameters), launch.positional, strict=False)
+        given = {**dict(by_place), **launch.named}
+        for parameter in parameters:
+            value = given.get(parameter.name, parameter.default)
+            if parameter.annotation == "constexpr" and type(value) is int:
+                yield value
+
+
+def _elements(case: Case) -> int:
+    return sum(prod(arg.shape) for arg in case.args if isinstance(arg, TensorSpec))
+
+
+def constructed(
+    exercise: Exercise, contract: Contract, constants: Constants, secret: int | None = None
+) -> tuple[Case, ...]:
+    """The cases for a submission with these constants.
+
+    Equal constants give equal cases. With a `secret` they are other cases of the same kinds.
+    """
+    levels = {name: _levels(axis.sizes, constants.sizes) for name, axis in contract.axes.items()}
+    sizes = {
+        name: tuple(size for size in found if contract.axes[name].allows(size))
+        for name, found in levels.items()
+    }
+    text = repr((exercise.name, constants, secret))
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+    def small(row: Row) -> Row | None:
+        found = contract.allowed(row)
+        fits = found is not None and contract.size(found) <= contract.work
+        return found if fits else None
+
+    def cost(row: Row) -> float:
+        return contract.size(row) / contract.work
+
+    bounds = sorted({bound for size in constants.sizes for bound in (size, 2 * size)})
+
+    def classes(row: Row) -> Row:
+        """The row with two classes for each size: which constants it exceeds, its alignment."""
+        free = [name for name, axis in contract.axes.items() if not axis.sizes]
+        seen = {name: level for name, level in row.items() if name not in free}
+        for name in free:
+            seen[f"{name} past"] = bisect_left(bounds, row[name])
+            seen[f"{name} multiple of"] = gcd(row[name], ALIGNED)
+        return seen
+
+    rows = covering(contract.factors(sizes), COUNT, seed, small, classes, cost)
+    rows += _beyond(contract, constants)
+    return tuple(_case(exercise, contract, row) for row in rows)
+
+
+def past_grids(exercise: Exercise, contract: Contract) -> tuple[Case, ...]:
+    """One case for each axis, longer than a grid may be along axes 1 and 2.
+
+    They are for the launch plan only: a launch that no GPU accepts shows without being run.
+    """
+    longest = {name: min(axis.high, PAST_GRID) for name, axis in contract.axes.items()}
+    rows = (_one_long(contract, *item) for item in longest.items())
+    return tuple(_case(exercise, contract, row) for row in rows if row is not None)
+
+
+def _levels(only: tuple[int, ...], constants: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of an axis: next to each constant, several times it, and some of each alignment."""
+    if only:
+        return only
+    kinds = ((1, 1), (1, ALIGNED), (2, 1), (1, -1), (1, 0), (1, 8), (3, 0))
+    near = (times * constant + more for times, more in kinds for constant in constants)
+    return tuple(dict.fromkeys([*BASIC, LONG, *(size for size in near if size > 0)]))[:MOST_LEVELS]
+
+
+def _beyond(contract: Contract, constants: Constants) -> list[Row]:
+    """Rows in which one axis is longer than all programs reach in one round.
+
+    A grid may be fixed, or capped by a number that no written case reaches.
+    """
+    blocks = (*constants.sizes, 1)
+    caps = (*constants.sizes, MULTIPROCESSORS)
+    found: list[Row] = []
+    for counts, most in ((constants.programs, BEYOND), (caps, LONGEST)):
+        sizes = sorted({p * b + 1 for p in counts for b in blocks}, reverse=True)
+        for name in (name for name, axis in contract.axes.items() if not axis.sizes):
+            rows = (_one_long(contract, name, size, others=FEW) for size in sizes)
+            fitting = (r for r in rows if r is not None and _cost(contract, r) <= most)
+            found += [*islice(fitting, 1)]
+    return found
+
+
+def _cost(contract: Contract, row: Row) -> int:
+    """The elements of a row's tensors, or the product of its axes if that is more."""
+    tensors = (arg for arg in contract.arguments(row) if isinstance(arg, TensorSpec))
+    return max(contract.size(row), sum(prod(arg.shape) for arg in tensors))
+
+
+def _one_long(contract: Contract, name: str, size: int, others: int = 1) -> Row | None:
+    """A row with that size of one axis and a small one of all others; None if not allowed."""
+    if not contract.axes[name].allows(size):
+        return None
+    small = {
+        other: axis.sizes[0] if axis.sizes else others for other, axis in contract.axes.items()
+    }
+    row = contract.allowed({**_plain(contract), **small, name: size})
+    return row if row is not None and row[name] == size else None
+
+
+def _plain(contract: Contract) -> Row:
+    """The first level of each factor that is not a size."""
+    return {
+        name: levels[0]
+        for name, levels in contract.factors(dict.fromkeys(contract.axes, (1,))).items()
+    }
+
+
+def _case(exercise: Exercise, contract: Contract, row: Row) -> Case:
+    return Case(contract.name(row), contract.arguments(row), _part(exercise, contract, row))
+
+
+def _part(exercise: Exercise, contract: Contract, row: Row) -> str:
+    """The part that a row decides: the most special that the exercise has."""
+    tensors = contract.tensors()
+    special = []
+    if any(row[f"{name}.view"] != "contiguous" for name in tensors):
+        special.append("views")
+    if row["dtype"] != torch.float32 or any(not row[f"{n}.values"].ordinary for n in tensors):
+        special.append("types")
+    special += ["edges", *list(exercise.parts)[::-1]]
+    return next(part for part in special if part in exercise.parts)
