@@ -142,6 +142,12 @@ def undefined_conversion(x, y, n, B: tl.constexpr):
 
 
 @triton.jit
+def uninitialised_read__atomic(x, sums, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.atomic_add(sums + i % 4, tl.load(x + i, mask=i < n, other=0.0), mask=i < n)
+
+
+@triton.jit
 def out_of_bounds_load__table(table, B: tl.constexpr):
     p = tl.load(table + tl.program_id(0)).to(tl.pointer_type(tl.float32))
     i = tl.arange(0, B)
@@ -202,6 +208,7 @@ def main():
     launch(lost_update, (1,), values, torch.zeros(10, dtype=torch.int32), B=64)
     zero = torch.tensor([1.0, 0.0, 2.0])
     launch(undefined_conversion, (1,), zero, torch.empty(3, dtype=torch.int32), 3, B=4)
+    launch(uninitialised_read__atomic, (2,), torch.ones(60), torch.ones(60).new_empty(4), 60, B=64)
     tables()
 
 
