@@ -131,6 +131,17 @@ def queries():
     torch.cuda.set_rng_state(torch.cuda.get_rng_state())
 
 
+def profiled():
+    import triton.profiler as proton
+
+    session = proton.start("add", hook="triton")
+    proton.deactivate(session)
+    proton.activate(session)
+    with proton.scope("one"):
+        add_one[(2,)](torch.zeros(100, device="cuda"), torch.empty(100, device="cuda"), 100, B=64)
+    proton.finalize()
+
+
 # Their parameters are hidden behind *args.
 ASKS_FOR_MORE = {
     "can_device_access_peer", "get_stream_from_external", "make_graphed_callables",
@@ -149,4 +160,5 @@ if __name__ == "__main__":
     times()
     graphs()
     queries()
+    profiled()
     print("all right")
