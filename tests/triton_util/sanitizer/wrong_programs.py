@@ -12,6 +12,7 @@ import threading
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra.libdevice import tanh
 
 SCALE = 3
 
@@ -57,6 +58,12 @@ def out_of_bounds_gather(x, index, y, B: tl.constexpr):
 def does_not_compile__global(x, y, B: tl.constexpr):
     i = tl.arange(0, B)
     tl.store(y + i, SCALE * tl.load(x + i))
+
+
+@triton.jit
+def does_not_compile__libdevice(x, y, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(y + i, SCALE * tanh(tl.load(x + i)))
 
 
 @triton.jit
@@ -192,6 +199,7 @@ def main():
     index = torch.tensor([0, 1, 2, 3, 4, 5, 6, 8], dtype=torch.int32)
     launch(out_of_bounds_gather, (1,), torch.arange(8.0), index, torch.empty(8), B=8)
     launch(does_not_compile__global, (1,), torch.ones(64), torch.empty(64), B=64)
+    launch(does_not_compile__libdevice, (1,), torch.ones(64), torch.empty(64), B=64)
     launch(does_not_compile__one, (1,), torch.ones(64), torch.empty(64), 1, B=64)
     launch(does_not_compile__print, (1,), torch.empty(64), B=64)
     launch(does_not_compile__list, (1,), torch.empty(64), B=64)
