@@ -34,11 +34,18 @@ def prepare() -> None:
             f"triton was imported {when} and compiles for a GPU in this process. "
             "Set TRITON_INTERPRET=1 in the environment and start again."
         )
-    from triton_util.sanitizer.gpu import cuda, gluon, tuning
+    from triton_util.sanitizer import after_import
+    from triton_util.sanitizer.gpu import cuda, gluon, profiling, tuning
 
     cuda.install_driver()
     gluon.install(record.current)
     tuning.install()
+    after_import.run(
+        {
+            "triton.profiler": profiling.install,
+            "triton.profiler.viewer": profiling.install_viewer,
+        }
+    )
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from triton_util.interpreter.costs import modelled_ms
 from triton_util.interpreter.session import Launch, Run
 from triton_util.interpreter.watchers.traffic import TrafficWatcher
 from triton_util.sanitizer.compiling.requests import CompiledLaunch, request
-from triton_util.sanitizer.gpu import allocations
+from triton_util.sanitizer.gpu import allocations, graphs
 from triton_util.sanitizer.record import current
 
 
@@ -40,8 +40,12 @@ class RecordedRun(Run):
         current.launched()
         before = len(self.launches)
         outputs = self.outputs.noted()
+        recorded = graphs.launched(
+            lambda: self.launch(interpreted, positional, grid, named),
+            [*positional, *named.values()],
+        )
         try:
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), recorded:
                 super().launch(interpreted, positional, grid, named)
         except KernelFault as error:
             current.finding(error.fault)

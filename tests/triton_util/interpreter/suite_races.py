@@ -171,6 +171,25 @@ def test_reads_of_memory_that_nobody_wrote():
     assert run.faults[0].argument == "scratch_ptr"
 
 
+@triton.jit
+def counts_kernel(counts_ptr, REPLACE: tl.constexpr):
+    if REPLACE:
+        tl.atomic_xchg(counts_ptr + tl.arange(0, 4), 1.0)
+    tl.atomic_add(counts_ptr + tl.arange(0, 4), 1.0)
+
+
+def test_an_atomic_reads_unless_it_replaces():
+    with interpret() as run:
+        counts_kernel[(3,)](torch.ones(4).new_empty(4), REPLACE=False)
+    assert codes(run) == ["uninitialised-read"]
+    assert run.faults[0].operation == "An atomic operation"
+    with interpret() as run:
+        for counts in (torch.zeros(4), torch.ones(4)):
+            counts_kernel[(3,)](counts, REPLACE=False)
+        counts_kernel[(3,)](torch.empty(4), REPLACE=True)
+    assert run.faults == []
+
+
 def test_torch_and_earlier_launches_initialise_memory():
     x, output = torch.randn(64), torch.zeros(64)
     with interpret() as run:

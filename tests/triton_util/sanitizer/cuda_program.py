@@ -1,5 +1,7 @@
 """A program that asks for CUDA by name and about the GPU, as published programs do."""
 
+import inspect
+
 import torch
 import triton
 import triton.language as tl
@@ -90,6 +92,63 @@ def times():
     triton.testing.perf_report(report)(lambda n, who: torch.empty(n, device="cuda")).run()
 
 
+def graphs():
+    """A graph runs nothing while it is captured, and all of it at each replay."""
+    x, y = torch.zeros(100, device="cuda"), torch.full((100,), 7.0, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=torch.cuda.Stream()):
+        assert torch.cuda.is_current_stream_capturing()
+        doubled = x * 2
+        add_one[(2,)](doubled, y, 100, B=64)
+        y += 1
+    assert not torch.cuda.is_current_stream_capturing()
+    assert y.sum().item() == 700
+    for value in (1.0, 5.0):
+        x.fill_(value)
+        graph.replay()
+        assert torch.equal(y, 2 * x + 2)
+
+
+def queries():
+    """Each public function that needs no argument has an answer."""
+    left = []
+    for module in (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.accelerator):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if not inspect.isfunction(function) or name in ASKS_FOR_MORE:
+                continue
+            parameters = inspect.signature(function).parameters.values()
+            if all(p.default is not p.empty or p.kind in (2, 4) for p in parameters):
+                try:
+                    function()
+                except Exception as error:
+                    left.append(f"{module.__name__}.{name}: {error!r}")
+    assert not left, left
+    assert torch.cuda.memory_stats()["allocated_bytes.all.current"] == 0
+    torch.cuda.nvtx.range_push("step")
+    torch.cuda.nvtx.range_pop()
+    torch.cuda.profiler.start()
+    torch.cuda.set_rng_state(torch.cuda.get_rng_state())
+
+
+def profiled():
+    import triton.profiler as proton
+
+    session = proton.start("add", hook="triton")
+    proton.deactivate(session)
+    proton.activate(session)
+    with proton.scope("one"):
+        add_one[(2,)](torch.zeros(100, device="cuda"), torch.empty(100, device="cuda"), 100, B=64)
+    proton.finalize()
+
+
+# Their parameters are hidden behind *args.
+ASKS_FOR_MORE = {
+    "can_device_access_peer", "get_stream_from_external", "make_graphed_callables",
+    "set_rng_state", "set_rng_state_all",
+}  # fmt: skip
+
+
 if __name__ == "__main__":
     assert torch.cuda.is_available()
     assert torch.cuda.get_device_capability() == (9, 0)
@@ -99,4 +158,7 @@ if __name__ == "__main__":
     training()
     compiled()
     times()
+    graphs()
+    queries()
+    profiled()
     print("all right")

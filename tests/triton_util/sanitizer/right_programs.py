@@ -102,6 +102,17 @@ def table(pointers, lengths, B: tl.constexpr):
     tl.store(p + i, 2 * tl.load(p + i, mask=i < n), mask=i < n)
 
 
+@triton.jit
+def boxes(pointers, widths, N: tl.constexpr):
+    mine = tl.program_id(0)
+    for which in range(2):
+        if which == mine:
+            p = tl.load(pointers + which).to(tl.pointer_type(tl.float32))
+            width = tl.load(widths + which)
+            box = tl.make_tensor_descriptor(p, [N, width], [width, 1], [N, N])
+            box.store([0, 0], box.load([0, 0]) + 1)
+
+
 def doubled(number):
     x = torch.full((70,), float(number), device="cuda")
     y = torch.empty_like(x)
@@ -163,6 +174,10 @@ def main():
     lengths = torch.tensor([5, 9, 3], dtype=torch.int32, device=DEVICE)
     table[(3,)](pointers, lengths, B=16)
     assert all(torch.equal(part, torch.full_like(part, 2.0)) for part in parts)
+    sheets = [torch.ones(16, width, device=DEVICE) for width in (12, 20)]
+    pointers = torch.tensor([sheet.data_ptr() for sheet in sheets], device=DEVICE)
+    boxes[(2,)](pointers, torch.tensor([12, 20], dtype=torch.int32, device=DEVICE), N=16)
+    assert all((sheet[:, :16] == 2).all() for sheet in sheets)
     print("all right")
 
 

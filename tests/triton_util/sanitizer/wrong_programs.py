@@ -12,6 +12,7 @@ import threading
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra.libdevice import tanh
 
 SCALE = 3
 
@@ -57,6 +58,12 @@ def out_of_bounds_gather(x, index, y, B: tl.constexpr):
 def does_not_compile__global(x, y, B: tl.constexpr):
     i = tl.arange(0, B)
     tl.store(y + i, SCALE * tl.load(x + i))
+
+
+@triton.jit
+def does_not_compile__libdevice(x, y, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(y + i, SCALE * tanh(tl.load(x + i)))
 
 
 @triton.jit
@@ -142,6 +149,12 @@ def undefined_conversion(x, y, n, B: tl.constexpr):
 
 
 @triton.jit
+def uninitialised_read__atomic(x, sums, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.atomic_add(sums + i % 4, tl.load(x + i, mask=i < n, other=0.0), mask=i < n)
+
+
+@triton.jit
 def out_of_bounds_load__table(table, B: tl.constexpr):
     p = tl.load(table + tl.program_id(0)).to(tl.pointer_type(tl.float32))
     i = tl.arange(0, B)
@@ -186,6 +199,7 @@ def main():
     index = torch.tensor([0, 1, 2, 3, 4, 5, 6, 8], dtype=torch.int32)
     launch(out_of_bounds_gather, (1,), torch.arange(8.0), index, torch.empty(8), B=8)
     launch(does_not_compile__global, (1,), torch.ones(64), torch.empty(64), B=64)
+    launch(does_not_compile__libdevice, (1,), torch.ones(64), torch.empty(64), B=64)
     launch(does_not_compile__one, (1,), torch.ones(64), torch.empty(64), 1, B=64)
     launch(does_not_compile__print, (1,), torch.empty(64), B=64)
     launch(does_not_compile__list, (1,), torch.empty(64), B=64)
@@ -202,6 +216,7 @@ def main():
     launch(lost_update, (1,), values, torch.zeros(10, dtype=torch.int32), B=64)
     zero = torch.tensor([1.0, 0.0, 2.0])
     launch(undefined_conversion, (1,), zero, torch.empty(3, dtype=torch.int32), 3, B=4)
+    launch(uninitialised_read__atomic, (2,), torch.ones(60), torch.ones(60).new_empty(4), 60, B=64)
     tables()
 
 

@@ -185,24 +185,29 @@ class Reporter(RaceReporter):
         )
 
     def uninitialised(
-        self, region: Region, offset: int, elements: int, program: tuple[int, int, int]
+        self,
+        region: Region,
+        offset: int,
+        elements: int,
+        program: tuple[int, int, int],
+        operation: str,
     ) -> None:
         """Note a read of memory from torch.empty that was never written."""
         self.note(
             Fault(
                 code="uninitialised-read",
                 message=(
-                    f"tl.load reads {elements} elements of {region.name!r} that nobody has "
+                    f"{operation} reads {elements} elements of {region.name!r} that nobody has "
                     f"written, first offset {offset}, in program {program}: the tensor comes from "
                     "torch.empty and holds whatever was there."
                 ),
                 program_id=program,
-                operation="tl.load",
+                operation=operation,
                 argument=region.name,
                 shape=region.shape,
                 strides=region.strides,
                 first_offset=offset,
-                cause="Allocate with torch.zeros, or store before you load.",
+                cause="Allocate with torch.zeros, or store there first.",
                 **self.place(),  # type: ignore[arg-type]
             )
         )

@@ -32,6 +32,7 @@ class AtomicOperations:
         if name == "XCHG" and self.launching.batch.programs > 1:
             raise NeedsSerial("tl.atomic_xchg makes programs wait for one another")
         ordering = Ordering.named(str(semantics)).within(str(scope))
+        ordering = replace(ordering, reads=name != "XCHG")
         memory = self.launching.memory
         return atomics.read_modify_write(memory, name, pointer, value, mask, ordering)
 
@@ -63,7 +64,7 @@ class AtomicOperations:
         self, pointer: Pointer, value: Block, mask: Block, semantics: Any, scope: Any, *_: Any
     ) -> None:
         ordering = Ordering.named(str(semantics)).within(str(scope))
-        replacing = replace(ordering, acquires=False, replaces=True)
+        replacing = replace(ordering, acquires=False, replaces=True, reads=False)
         atomics.read_modify_write(self.launching.memory, "XCHG", pointer, value, mask, replacing)
 
     def create_atomic_poll(self, *_: Any) -> Block:

@@ -298,7 +298,7 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         padding: Any = "zero",
     ) -> Box:
         box = Box(base, shape, strides, block_shape, self._padding.get(padding, "zero"))
-        box.validate()
+        box.validate(self.launching.batch.active)
         return box
 
     def create_descriptor_load(self, box: Box, offsets: Sequence[Block], *_: Any) -> Block:

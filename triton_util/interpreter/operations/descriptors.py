@@ -52,21 +52,20 @@ class Box:
     ) -> tuple[Pointer, Block]:
         """Pointers of the box at `offsets` and the mask of lanes inside the checked axes."""
         rank = len(self.block_shape)
-        terms = tuple(_lifted(term, rank) for term in self.base.sum_terms())
+        steps: tuple[Array, ...] = ()
         factors: tuple[Array, ...] = ()
         for axis, size in enumerate(self.block_shape):
             line = np.arange(size, dtype=np.int64)
             place = _axis_line(line, axis, rank)
             start = _lifted(_value(offsets[axis]), rank)
             stride = _lifted(_value(self.strides[axis]), rank)
-            terms = merged(terms, (start * stride, place * stride), np.add)
+            steps += (start * stride, place * stride)
             if checked is None or axis in checked:
                 length = _lifted(_value(self.shape[axis]), rank)
                 inside = (place >= -start) & (place < length - start)
                 factors = merged(factors, (inside,), np.logical_and)
         mask = Block(None, tl.int1, self.block_shape, factors=factors) if factors else None
-        dtype = self.base.dtype.scalar
-        pointer = Pointer(self.base.region, terms, dtype, self.block_shape)
+        pointer = _moved(self.base, steps, self.block_shape)
         return pointer, mask if mask is not None else _everything(self.block_shape)
 
     def other(self) -> Block | None:
@@ -81,14 +80,21 @@ class Box:
             self.block_shape,
         )
 
-    def validate(self) -> None:
-        """Check the rules of the hardware: 16-byte aligned base and strides, unit last stride."""
-        if (self.base.data % 16).any():
+    def validate(self, active: Array | None) -> None:
+        """Check the rules of the hardware: 16-byte aligned base and strides, unit last stride.
+
+        active: the programs that make the descriptor, None for all; the others have no values.
+        """
+
+        def broken(wrong: Array) -> bool:
+            return bool((wrong if active is None else wrong & active).any())
+
+        if broken(self.base.data % 16 != 0):
             raise ValueError("a tensor descriptor's base must be 16-byte aligned")
         for stride in self.strides[:-1]:
-            if (_value(stride) * self.base.item_bytes % 16).any():
+            if broken(_value(stride) * self.base.item_bytes % 16 != 0):
                 raise ValueError("a tensor descriptor's strides must be multiples of 16 bytes")
-        if (_value(self.strides[-1]) != 1).any():
+        if broken(_value(self.strides[-1]) != 1):
             raise ValueError("a tensor descriptor's last dimension must be contiguous")
 
 
@@ -101,13 +107,23 @@ def rows_of(box: Box, rows: Block, column: Block) -> tuple[Pointer, Block]:
     start = _lifted(_value(column), 2)
     row_stride = _lifted(_value(box.strides[0]), 2)
     column_stride = _lifted(_value(box.strides[1]), 2)
-    terms = tuple(_lifted(term, 2) for term in box.base.sum_terms())
-    terms = merged(terms, (row * row_stride, start * column_stride, line * column_stride), np.add)
+    steps = (row * row_stride, start * column_stride, line * column_stride)
     inside_rows = (row >= 0) & (row < _lifted(_value(box.shape[0]), 2))
     inside_columns = (line >= -start) & (line < _lifted(_value(box.shape[1]), 2) - start)
     factors = merged((inside_rows,), (inside_columns,), np.logical_and)
-    pointer = Pointer(box.base.region, terms, box.base.dtype.scalar, shape)
+    pointer = _moved(box.base, steps, shape)
     return pointer, Block(None, tl.int1, shape, factors=factors)
+
+
+def _moved(base: Pointer, steps: Sequence[Array], shape: tuple[int, ...]) -> Pointer:
+    """Pointers at these steps, in elements, from a scalar pointer."""
+    rank = len(shape)
+    terms = tuple(_lifted(term, rank) for term in base.sum_terms())
+    scale = base.item_bytes if base.is_absolute else 1
+    for step in steps:
+        terms = merged(terms, (step * scale,), np.add)
+    owners = None if base.owners is None else _lifted(base.owners, rank)
+    return Pointer(base.region, terms, base.dtype.scalar, shape, owners, base.choices)
 
 
 def _everything(shape: tuple[int, ...]) -> Block:

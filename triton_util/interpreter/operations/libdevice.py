@@ -152,6 +152,16 @@ def _question(operation: Callable[[Array], Array]) -> Callable[..., Any]:
     return function
 
 
+def _named(meaning: Callable[..., Any], module: str, name: str) -> Callable[..., Any]:
+    """The function under its own name and module, by which the compiler finds the real one."""
+
+    def function(*positional: Any, **named: Any) -> Any:
+        return meaning(*positional, **named)
+
+    function.__module__, function.__name__, function.__qualname__ = module, name, name
+    return function
+
+
 def install() -> None:
     """Replace the empty functions permanently, because kernels may import them by name."""
     meanings = {
@@ -164,5 +174,4 @@ def install() -> None:
         for name, member in list(vars(module).items()):
             if callable(member) and getattr(member, "__module__", "") in MODULES:
                 meaning = meanings.get(name) or _unknown(name)
-                meaning.__name__ = name
-                setattr(module, name, meaning)
+                setattr(module, name, _named(meaning, module.__name__, name))

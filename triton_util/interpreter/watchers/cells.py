@@ -6,9 +6,11 @@ says both whether an element was ever stored and by which program of the running
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from triton_util.interpreter.access import Lanes, Piece
 from triton_util.interpreter.operations.formats import Array
@@ -172,6 +174,18 @@ class CellStore:
     def finest(self, item_bytes: int) -> int:
         """The size of the smallest elements that were stored separately, at most `item_bytes`."""
         return min([item_bytes, *(cells.item_bytes for cells in self.everything())])
+
+    def addresses_of(self, view: torch.Tensor) -> Iterator[Array]:
+        """The address of each element, and of each part of it that can be stored separately."""
+        places = np.zeros((1,) * view.dim(), np.int64)
+        for axis, (size, stride) in enumerate(zip(view.shape, view.stride(), strict=True)):
+            shape = [1] * view.dim()
+            shape[axis] = size
+            places = places + (np.arange(size, dtype=np.int64) * stride).reshape(shape)
+        item = view.element_size()
+        first = places * item + view.data_ptr()
+        for part in range(0, item, self.finest(item)):
+            yield first + part
 
     def everything(self) -> list[Cells]:
         """All cells, in no particular order."""

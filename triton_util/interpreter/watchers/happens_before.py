@@ -28,12 +28,14 @@ class Ordering:
 
     replaces: it stores without reading, so that earlier releases here are lost.
     writes: False for an atomic load.
+    reads: False if the result does not depend on what was there, as for an exchange.
     """
 
     acquires: bool = True
     releases: bool = True
     replaces: bool = False
     writes: bool = True
+    reads: bool = True
 
     @staticmethod
     def named(semantics: str) -> Ordering:

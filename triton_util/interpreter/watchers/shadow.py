@@ -4,14 +4,13 @@ Stores are judged at once: two programs of a launch that store different values 
 Loads are recorded, and examined only if their memory is also stored to in the same launch: an
 element that one program stores and another reads is a race, in whatever order they ran here.
 
-Atomic operations order programs.  From the first one of a launch on, `ordered` judges each access
-by what the programs have learnt of one another.
+From the first atomic of a launch on, `ordered` judges accesses by what programs know of each other.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,7 +148,7 @@ class Shadow:
         window = self.cells.window(region)
         if self.fresh.holds(region.storage):
             self.settle(window.cells)
-            self._judge_fresh(window, plan, region)
+            self._judge_fresh(window, plan.pieces, region)
         reading = self._reading(window, plan)
         self._log.append(reading)
         if self.ordered is not None:
@@ -219,10 +218,13 @@ class Shadow:
         ordered = self.ordered
         window = self.cells.window(region)
         self.settle(window.cells)
+        lanes = Lanes(..., offsets, np.ones(offsets.shape, bool))
+        if ordering.reads and self.fresh.holds(region.storage):
+            self._judge_fresh(window, [lanes], region, programs)
         event = ordered.atomic(window, offsets, programs, ordering)
         if ordering.writes:
             tags = (programs + self.base).astype(np.int32)
-            self._write(window, Lanes(..., offsets, np.ones(offsets.shape, bool)), tags)
+            self._write(window, lanes, tags)
             window.cells.launch_range = (window.cells.low, window.cells.high)
         return lambda: ordered.order.seen(event)
 
@@ -311,16 +313,21 @@ class Shadow:
                 return reading
         return None
 
-    def _judge_fresh(self, window: Window, plan: Plan, region: Region) -> None:
-        for piece in plan.pieces:
+    def _judge_fresh(
+        self, window: Window, pieces: Iterable[Piece], region: Region, atomic: Array | None = None
+    ) -> None:
+        """Report a load, or an atomic of these programs, of memory that was never written."""
+        for piece in pieces:
             unwritten = window.read(piece) == 0
             unwritten &= active_of(piece, unwritten.shape)
             if unwritten.any():
                 offsets = np.broadcast_to(offsets_of(piece), unwritten.shape)[unwritten]
                 index = int(np.unravel_index(int(unwritten.argmax()), unwritten.shape)[0])
-                number = self._numbers_of(piece, unwritten.shape).ravel()
+                number, operation = atomic, "An atomic operation"
+                if number is None:
+                    number, operation = self._numbers_of(piece, unwritten.shape).ravel(), "tl.load"
                 at = self.coordinates(int(number[min(index, len(number) - 1)]))
-                self.reporter.uninitialised(region, int(offsets[0]), len(offsets), at)
+                self.reporter.uninitialised(region, int(offsets[0]), len(offsets), at, operation)
                 return
 
     def _report_write(
@@ -365,7 +372,7 @@ class Shadow:
             return np.ones(tuple(out.shape), bool)
         self.settle()
         missing = np.zeros(tuple(out.shape), bool)
-        for addresses in self._addresses(out):
+        for addresses in self.cells.addresses_of(out):
             missing |= ~self.cells.stored_at(addresses)
         return missing
 
@@ -376,20 +383,8 @@ class Shadow:
         high = low + (1 + sum((size - 1) * stride for size, stride in spans)) * view.element_size()
         if view.numel() and self.cells.touches(low, high):
             self.settle()
-            for addresses in self._addresses(view):
+            for addresses in self.cells.addresses_of(view):
                 self.cells.forget(addresses)
-
-    def _addresses(self, view: torch.Tensor) -> Iterator[Array]:
-        """The address of each element, and of each part of it that can be stored separately."""
-        places = np.zeros((1,) * view.dim(), np.int64)
-        for axis, (size, stride) in enumerate(zip(view.shape, view.stride(), strict=True)):
-            shape = [1] * view.dim()
-            shape[axis] = size
-            places = places + (np.arange(size, dtype=np.int64) * stride).reshape(shape)
-        item = view.element_size()
-        first = places * item + view.data_ptr()
-        for part in range(0, item, self.cells.finest(item)):
-            yield first + part
 
     @contextlib.contextmanager
     def fresh_memory(self) -> Iterator[None]:

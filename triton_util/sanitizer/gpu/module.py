@@ -38,8 +38,10 @@ class Stream(Nothing):
         return True
 
     def is_capturing(self) -> bool:
-        """False, because no graph of launches is being recorded."""
-        return False
+        """Whether a graph of launches is being recorded."""
+        from triton_util.sanitizer.gpu import graphs
+
+        return graphs.capturing()
 
     def wait_stream(self, stream: Any) -> None:
         """Do nothing, because all work is done already."""
