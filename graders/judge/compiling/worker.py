@@ -21,7 +21,7 @@ from graders.judge.compiling import compile_task
 from graders.judge.jail import imports
 from graders.judge.jail.jail import Jail
 from graders.judge.launch_trace import trace_task
-from graders.judge.sandbox.serving import Task, Tasks, Write
+from graders.judge.sandbox.serving import TaskHandler, Tasks, Write
 from triton_util.explain import launches, lowering, offline
 
 MEMORY_BYTES = 20 << 30  # of address space: fake inputs reserve much but touch nothing
@@ -58,14 +58,14 @@ def prepare(config: Mapping[str, Any], control: socket.socket) -> Tasks:
     return Tasks(control, greeting, made, inside, MEMORY_BYTES)
 
 
-def _task(module: ModuleType) -> Task:
+def _task(module: ModuleType) -> TaskHandler:
     """Return the task whose data is a request in JSON."""
 
     def run(data: bytes, _asked: Mapping[str, Any], write: Write) -> bytes:
         answer: bytes = module.run(json.loads(data), write)
         return answer
 
-    return Task(run, module.before_jail)
+    return TaskHandler(run, module.before_jail)
 
 
 def _warm_up() -> dict[str, Any]:

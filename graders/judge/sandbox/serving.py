@@ -224,7 +224,7 @@ def _end(pid: int) -> tuple[int, Any]:
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskHandler:
     """What a fork does inside the jail with its data and its request; it returns the last line.
 
     The third argument writes earlier lines. `before_jail` is called before the fork enters it.
@@ -245,7 +245,7 @@ class Tasks(Role):
         self,
         control: socket.socket,
         greeting: Mapping[str, Any],
-        tasks: Mapping[str, Task],
+        tasks: Mapping[str, TaskHandler],
         inside: Jail,
         memory_bytes: int,
     ) -> None:

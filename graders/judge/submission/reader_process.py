@@ -14,7 +14,7 @@ from typing import Any
 
 from graders.judge.jail import imports
 from graders.judge.jail.jail import Jail, address_space
-from graders.judge.sandbox.serving import Task, Tasks, Write
+from graders.judge.sandbox.serving import TaskHandler, Tasks, Write
 from graders.judge.submission.files import MEMORY_BYTES
 from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.operations import OPERATIONS
@@ -49,7 +49,7 @@ def prepare(_config: Mapping[str, Any], control: socket.socket) -> _Reading:
     imports.codecs()
     imports.import_all(_IMPORTED_BEFOREHAND)
     fingerprints()
-    tasks = {name: Task(_answering(operation)) for name, operation in OPERATIONS.items()}
+    tasks = {name: TaskHandler(_answering(operation)) for name, operation in OPERATIONS.items()}
     left = MEMORY_BYTES - address_space()
     return _Reading(control, {}, tasks, Jail(opens_files=False), left)
 

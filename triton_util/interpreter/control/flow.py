@@ -1,15 +1,15 @@
 """Control flow of many programs at once.
 
-A rewritten kernel calls `Control` at its branches and loops.  Where all active programs agree,
-Python takes the one path.  Where they differ, `split` is true: each path runs with only its own
-programs active (memory operations ignore the others), and `merge` then selects each program's
-values.
+A rewritten kernel calls `Control` at its branches and loops. Where active programs agree, Python
+takes one path. Where they differ, `split` is true: each path runs with only its own programs
+active (memory ignores the others), and `merge` then selects each program's values.
 """
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,10 +225,7 @@ class Control:
             values = [unwrapped(argument) for argument in arguments]
             if not any(isinstance(value, tl.tensor) for value in values):
                 return plain(*values)
-            result = values[0]
-            for value in values[1:]:
-                result = tensor_version(result, value, tl.PropagateNan.NONE)
-            return result
+            return reduce(lambda a, b: tensor_version(a, b, tl.PropagateNan.NONE), values)
 
         return call
 
