@@ -77,7 +77,7 @@ def test_the_judge_holds(judge: Judge, bait: Bait, exercise: Exercise, name: str
     report = judge.judge_text(bait.source(attack), exercise)
     assert time.monotonic() - started < LONGEST_SECONDS
     said = everything_said(report)
-    assert bait.evidence(said, warm.pid) == set()
+    assert bait.evidence(said, warm) == set()
     assert judge.runtime.workers("cpu").pid == warm
     assert len(said) < LONGEST_REPORT
     assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs")]
