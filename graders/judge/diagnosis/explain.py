@@ -44,6 +44,8 @@ def explain(
 
 def _ranked(exercise: Exercise, seen: Seen) -> list[Cause]:
     failures, cases, source = seen.failures, seen.cases, seen.source
+    if not failures:
+        return []  # the text of a correct submission is never read here
     named = named_mistakes(exercise, failures, [case for case in cases if not case.failed])
     every = frozenset(range(len(failures)))
     unnamed = every.difference(*(mistake.matches for mistake in named))

@@ -43,6 +43,15 @@ def test_the_judge_parses_nothing_of_a_submission(monkeypatch: pytest.MonkeyPatc
     exercise = discovery.exercise("vector_add")
     with Judge() as judge:
         judge.judge(CORRECT / "textbook.py", exercise)  # texts of ours are parsed once
-        monkeypatch.setattr(ast, "parse", lambda *_, **__: pytest.fail("text was parsed"))
+        texts: list[object] = []
+        real = ast.parse
+
+        def noted(text: Any, *args: Any, **options: Any) -> Any:
+            texts.append(text)
+            return real(text, *args, **options)
+
+        monkeypatch.setattr(ast, "parse", noted)
         report = judge.judge(CORRECT / "block_of_rows.py", exercise)
+        monkeypatch.undo()
     assert report.verdict == "passed", report.findings
+    assert texts == []
