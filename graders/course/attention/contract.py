@@ -27,7 +27,7 @@ def as_many_keys_if_causal(row: Row) -> Row:
 
 HEADS = Contract(
     {
-        "h": Axis(sizes=(1, 2, 3)),
+        "h": Axis(sizes=(1, 2, 3), high=65_535),
         "m": Axis(),
         "n": Axis(),
         "d": Axis(sizes=(16, 32, 64, 128), high=128),

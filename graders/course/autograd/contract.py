@@ -18,7 +18,7 @@ CONTRACTS = {
         work=2**17,
     ),
     "linear_bias_relu_backward": Contract(
-        {"m": Axis(), "k": Axis(), "n": Axis()},
+        {"m": Axis(), "k": Axis(high=4096), "n": Axis(high=4096)},
         {
             "x": Tensor("m k", VIEWS),
             "w": Tensor("n k", VIEWS),

@@ -24,7 +24,7 @@ def for_experts(row: Row, args: tuple[Plain, ...]) -> tuple[Plain, ...]:
 
 CONTRACTS = {
     "grouped_gemm": Contract(
-        {"k": Axis(), "n": Axis()},
+        {"k": Axis(high=4096), "n": Axis(high=20_000)},
         {
             "x": Tensor("k n", ("contiguous", *VIEWS)),
             "w": Tensor("k n", ("contiguous", *VIEWS, *VIEWS_OF_W)),

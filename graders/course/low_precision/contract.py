@@ -48,7 +48,7 @@ CONTRACTS = {
         work=WORK,
     ),
     "fp8_matmul": Contract(
-        {"m": Axis(), "k": Axis(), "n": Axis()},
+        {"m": Axis(), "k": Axis(high=4096), "n": Axis()},
         {"a": Tensor("m k", VIEWS, (ORDINARY,)), "b": Tensor("k n", VIEWS)},
         (torch.float8_e4m3fn,),
         make=scaled,

@@ -7,7 +7,7 @@ import torch
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
 
-AXES = {"m": Axis(), "k": Axis(), "n": Axis()}
+AXES = {"m": Axis(), "k": Axis(high=4096), "n": Axis()}
 WORK = 2**18  # products
 SINGLE = (torch.float32,)
 VALUES = (

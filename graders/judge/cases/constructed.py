@@ -34,8 +34,7 @@ MULTIPROCESSORS = 132  # of the GPU that launchers see: a usual cap on the numbe
 LONGEST = 2**18 + 2**10  # elements of a case in which an axis passes caps on the number of programs
 BEYOND = 2**21  # the same, if programs are seen to take several rounds
 FEW = 3  # the other axes of such a case: with 1, programs could not be told apart
-PAST_GRID = 70_001  # of one of several axes: more programs than a GPU starts along axes 1 and 2
-PAST_GRID_IN_BLOCKS = 2**25  # of the only axis: the same in blocks of 256
+PAST_GRID = 70_001  # of an axis: more programs than a GPU starts along axes 1 and 2 of a grid
 
 
 @dataclass(frozen=True)
@@ -128,9 +127,11 @@ def past_grids(exercise: Exercise, contract: Contract) -> tuple[Case, ...]:
 
     They are for the launch plan only: a launch that no GPU accepts shows without being run.
     """
-    most = PAST_GRID if len(contract.axes) > 1 else PAST_GRID_IN_BLOCKS
-    longest = {name: min(axis.high, most) for name, axis in contract.axes.items()}
-    rows = (_one_long(contract, *item) for item in longest.items())
+    rows = (
+        _one_long(contract, name, PAST_GRID)
+        for name, axis in contract.axes.items()
+        if axis.allows(PAST_GRID)
+    )
     return tuple(_case(exercise, contract, row) for row in rows if row is not None)
 
 
