@@ -7,12 +7,12 @@ from graders.judge.cases.builders import FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values, last_axes
 
 ANY_VIEW = ("contiguous", "rotated", "rotated_sliced", *VIEWS)
-STACK = "a b batch rows columns"
-FEW = Axis(sizes=(1, 2, 3))
+STACK = "a batch rows columns"
+FEW = Axis(sizes=(1, 2, 3), high=3)
 
 CONTRACTS = {
     "dropout_residual": Contract(
-        {"a": FEW, "b": FEW, "batch": FEW, "rows": Axis(), "columns": Axis()},
+        {"a": FEW, "batch": FEW, "rows": Axis(), "columns": Axis()},
         {
             "x": Tensor(STACK, ANY_VIEW, (ORDINARY, Values(scale=1e-6))),
             "residual": Tensor(STACK, ANY_VIEW),
@@ -20,7 +20,7 @@ CONTRACTS = {
             "seed": "seed",
         },
         FLOATS,
-        choices={"p": (0.3, 0.0, 0.75), "seed": (7, 0, 1, LONG_SEED), "dims": (5, 1, 2, 3)},
+        choices={"p": (0.3, 0.0, 0.75), "seed": (7, 0, 1, LONG_SEED), "dims": (4, 1, 2, 3)},
         make=last_axes,
         work=2**15,
     )

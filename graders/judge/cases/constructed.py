@@ -33,6 +33,7 @@ SMALLEST, LARGEST = 2, 2**17  # constants that may be sizes
 MULTIPROCESSORS = 132  # of the GPU that launchers see: a usual cap on the number of programs
 LONGEST = 2**18 + 2**10  # elements of a case in which an axis passes caps on the number of programs
 BEYOND = 2**21  # the same, if programs are seen to take several rounds
+LONGEST_OF_SEVERAL = 33_000  # the size of an axis if there are others: a row fits one block
 FEW = 3  # the other axes of such a case: with 1, programs could not be told apart
 PAST_GRID = 70_001  # of an axis: more programs than a GPU starts along axes 1 and 2 of a grid
 
@@ -153,7 +154,9 @@ def _beyond(contract: Contract, constants: Constants) -> list[Row]:
     caps = (*constants.sizes, MULTIPROCESSORS)
     found: list[Row] = []
     for counts, most in ((constants.programs, BEYOND), (caps, LONGEST)):
-        sizes = sorted({p * b + 1 for p in counts for b in blocks}, reverse=True)
+        longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else most
+        products = {p * b + 1 for p in counts for b in blocks}
+        sizes = sorted((size for size in products if size <= longest), reverse=True)
         for name in (name for name, axis in contract.axes.items() if not axis.sizes):
             rows = (_one_long(contract, name, size, others=FEW) for size in sizes)
             fitting = (r for r in rows if r is not None and _cost(contract, r) <= most)
