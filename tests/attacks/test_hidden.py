@@ -69,7 +69,11 @@ def judged(
     unseen: Sequence[Case],
     exercise: Exercise = EXERCISE,
 ) -> Report:
-    """The official report where these cases are hidden."""
+    """The official report where these cases are hidden, and none is constructed.
+
+    Constructed public cases have sizes of the hidden ones: a report would show what fails in them.
+    """
+    patch.setattr(discovery, "contract", lambda _name: None)
     patch.setattr(discovery, "hidden", lambda _name: Hidden(tuple(unseen)))
     judge.runtime._prepared.clear()
     return judge.judge_text(source, exercise)
