@@ -1,9 +1,12 @@
 """The map of a result: its cells, its blocks, and what stands beside it where all is wrong."""
 
+import json
+
 import torch
 
 from graders.judge.diagnosis.picture import draw
 from graders.judge.report import Picture
+from triton_util.plain_data import plain, read
 
 
 def wrong_at(shape: tuple[int, ...], *places: object) -> torch.Tensor:
@@ -73,6 +76,5 @@ def test_a_picture_is_shown_as_one():
 def test_json_and_back():
     values = torch.zeros(3, 40), torch.ones(3, 40)
     found = draw(wrong_at((3, 40), slice(None)), None, values, block=(1, 8))
-    data = {**vars(found), "sides": [vars(side) for side in found.sides]}
-    assert Picture.from_json(data) == found
-    assert Picture.from_json({"rows": [".x"], "caption": "old"}) == Picture((".x",), "old")
+    assert read(Picture, json.loads(json.dumps(plain(found)))) == found
+    assert read(Picture, {"rows": [".x"], "caption": "old"}) == Picture((".x",), "old")
