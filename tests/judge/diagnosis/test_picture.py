@@ -1,12 +1,13 @@
 """The map of a result: its cells, its blocks, and what stands beside it where all is wrong."""
 
 import json
+from dataclasses import asdict
 
 import torch
 
 from graders.judge.diagnosis.picture import draw
 from graders.judge.report import Picture
-from triton_util.plain_data import plain, read
+from triton_util.plain_data import read
 
 
 def wrong_at(shape: tuple[int, ...], *places: object) -> torch.Tensor:
@@ -76,5 +77,5 @@ def test_a_picture_is_shown_as_one():
 def test_json_and_back():
     values = torch.zeros(3, 40), torch.ones(3, 40)
     found = draw(wrong_at((3, 40), slice(None)), None, values, block=(1, 8))
-    assert read(Picture, json.loads(json.dumps(plain(found)))) == found
+    assert read(Picture, json.loads(json.dumps(asdict(found)))) == found
     assert read(Picture, {"rows": [".x"], "caption": "old"}) == Picture((".x",), "old")
