@@ -55,7 +55,7 @@ ATTEMPTS = {
     ),
     "tl-max": Attempt(
         "block-reduced",
-        "the block was reduced",
+        "tl.max(x, 0) gives the largest element along axis 0",
         ("tl.where(x > 0, x, 0.0)", "tl.max(x, 0)"),
     ),
     "tl-max-float": Attempt(
@@ -83,7 +83,7 @@ ATTEMPTS = {
     ),
     "rows-only": Attempt(
         "rows-for-elements",
-        "n_elements = 64",
+        "n_elements = 1030",
         ("output.numel()", "x.shape[0]"),
     ),
     "three-names": Attempt(
