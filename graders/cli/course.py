@@ -11,7 +11,7 @@ import click
 
 from graders.authoring import class_folder, hub_folder
 from graders.authoring.rooms import Rooms, find_root
-from graders.judge.records import GraderError
+from graders.cli.words import errors_in_one_line
 
 _MOVED = {  # what `move` names, and its table
     "students": "student",
@@ -188,11 +188,7 @@ def _name_kept(done: class_folder.Updated) -> None:
 @contextmanager
 def _told_in_one_line() -> Iterator[None]:
     try:
-        yield
-    except GraderError as error:
-        raise click.ClickException(str(error)) from error
-    except OSError as error:
-        place = f" ({error.filename})" if error.filename else ""
-        raise click.ClickException(f"{error.strerror or error}{place}") from error
+        with errors_in_one_line():
+            yield
     except UnicodeDecodeError as error:
         raise click.ClickException("the roster is no text in UTF-8") from error

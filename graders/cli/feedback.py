@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from graders.authoring import class_folder
+from graders.cli.words import errors_in_one_line
 from graders.grading.course_config import load_config
 from graders.grading.feedback_zip import generate, pack, write_team_pages
 from graders.judge.plain_text import one_line
@@ -25,16 +26,11 @@ def feedback(assignment: str, course: Path | None, db: str | None, target: Path 
     Its files have the platform's own names, so the platform accepts the zip. Exit code 2 if
     students have no page; they are named.
     """
-    try:
+    with errors_in_one_line():
         place = class_folder.find(course)
         _generate(place, assignment, db)
         path = target or place / "feedback" / f"{assignment}.zip"
         done = pack(place, assignment, path)
-    except GraderError as error:
-        raise click.ClickException(str(error)) from error
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        raise click.ClickException(f"{error.strerror or error}{where}") from error
     click.echo(f"{len(done.packed)} pages: {path}")
     for student in done.missing:
         click.echo(f"  no page: {one_line(student)}: not graded yet")

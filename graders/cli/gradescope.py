@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from graders.authoring.rooms import Rooms, find_root
+from graders.cli.words import errors_in_one_line
 from graders.grading.gradescope.packing import Visibility, pack, settings_of
-from graders.judge.records import GraderError
 
 VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
 
@@ -36,16 +36,11 @@ def gradescope(
     Upload it in Gradescope under Configure Autograder. It contains the solutions and hidden cases:
     keep it to yourself.
     """
-    try:
+    with errors_in_one_line():
         rooms = Rooms(find_root())
         settings = settings_of(rooms, assignment, hidden, allow_unsandboxed)
         path = to or Path(f"{settings.assignment}-gradescope.zip")
         size = pack(rooms, settings, path)
-    except GraderError as error:
-        raise click.ClickException(str(error)) from error
-    except OSError as error:
-        place = f" ({error.filename})" if error.filename else ""
-        raise click.ClickException(f"{error.strerror or error}{place}") from error
     click.echo(f"{path}: {', '.join(settings.exercises)}; {size / 1e6:.1f} MB")
     click.echo("  upload it under Configure Autograder; it contains solutions and hidden cases")
     if settings.by_hand:

@@ -1,9 +1,10 @@
-"""Finds out what the words of a command mean: a file, an exercise, or a misspelt one."""
+"""What the words of a command mean, and the one line in which it ends if something is wrong."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -56,3 +57,17 @@ def _exercises() -> list[str]:
     from graders.judge import discovery  # it imports torch
 
     return list(discovery.exercises())
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """End a command with one line if an input is wrong, or a file cannot be read or written."""
+    from graders.judge.records import GraderError  # imported late: a check starts before torch
+
+    try:
+        yield
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        raise click.ClickException(f"{error.strerror or error}{place}") from error

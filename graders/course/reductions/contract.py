@@ -19,7 +19,6 @@ SCORES = (
     Values("rising_rows"),
     Values("falling_rows"),
 )
-SHIFTED = (ORDINARY, Values(shift=100.0), Values(scale=100.0))
 PARAMETER = Tensor("columns", ("contiguous", "stepped_columns", "offset"))
 
 CONTRACTS = {

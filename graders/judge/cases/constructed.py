@@ -1,9 +1,9 @@
 """Construct cases from the contract of an exercise and from the constants of a submission.
 
-Hand-written cases do not combine two conditions that nobody thought of together, and they do not
-know where a submission changes its way: at its block sizes, its number of programs, and the
-thresholds in its launcher. So sizes are chosen next to those, and combined with every layout, dtype
-and class of values that the contract allows.
+Hand-written cases do not combine two conditions that their author kept apart. And they do not know
+where a submission changes its way: at its block sizes, its number of programs, and the thresholds
+in its launcher. So sizes are chosen next to those, and combined with every layout, dtype and class
+of values that the contract allows.
 """
 
 from __future__ import annotations
@@ -128,11 +128,7 @@ def past_grids(exercise: Exercise, contract: Contract) -> tuple[Case, ...]:
 
     They are for the launch plan only: a launch that no GPU accepts shows without being run.
     """
-    rows = (
-        _one_long(contract, name, PAST_GRID)
-        for name, axis in contract.axes.items()
-        if axis.allows(PAST_GRID)
-    )
+    rows = (_one_long(contract, name, PAST_GRID) for name in contract.axes)
     return tuple(_case(exercise, contract, row) for row in rows if row is not None)
 
 

@@ -2,7 +2,8 @@
 
 A lesson's `contract.py` has one `Contract` for each exercise. A factor is a property in which cases
 differ: the size of an axis, the dtype, the layout and the values of each tensor, and each further
-choice. A row gives one level to each factor; `Contract.arguments` turns a row into arguments.
+choice. A row gives one level to each factor: axes and choices by their names, tensors by "x.view"
+and "x.values". `Contract.arguments` turns a row into arguments.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from typing import Any
 
 import torch
 
+from graders.judge.cases.covering import Row as Row
 from graders.judge.records import Fill, Plain, TensorSpec, View
-
-Row = dict[str, Any]
-"""The level of each factor. Axes and choices have their names, tensors "x.view" and "x.values"."""
 
 MOST_WORK = 2**14  # of a constructed case: the product of its axes
 
@@ -148,6 +147,7 @@ class Contract:
 
 
 FLAT = ("contiguous", "offset", "stepped_columns", "expanded_columns")  # views of a vector
+STACKED = ("interleaved", "rotated", "rotated_sliced")  # views that need three axes
 
 
 def last_axes(row: Row, args: tuple[Plain, ...]) -> tuple[Plain, ...]:
@@ -156,9 +156,8 @@ def last_axes(row: Row, args: tuple[Plain, ...]) -> tuple[Plain, ...]:
     for arg in args:
         if isinstance(arg, TensorSpec):
             shape = arg.shape[-row["dims"] :]
-            view = arg.view if len(shape) > 2 or arg.view in FLAT else "contiguous"
-            if len(shape) == 2 and arg.view not in ("interleaved", "rotated", "rotated_sliced"):
-                view = arg.view
+            fits = arg.view in FLAT if len(shape) == 1 else arg.view not in STACKED
+            view = arg.view if fits or len(shape) > 2 else "contiguous"
             arg = replace(arg, shape=shape, view=view)
         made.append(arg)
     return tuple(made)

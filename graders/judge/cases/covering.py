@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-Row = dict[str, Any]
+Row = dict[str, Any]  # the level of each factor
 Meeting = tuple[tuple[str, Any], ...]  # names of factors, each with its level
 
 CANDIDATES = 12  # random rows, of which the best is taken

@@ -39,7 +39,7 @@ _ONE_THREAD = (
     "NUMEXPR_NUM_THREADS",
 )
 _PASSED_ON = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
-_MENDS = {
+_FIXES = {
     "No module named 'triton'": "install it with `pip install triton` (Linux only)",
     "No module named 'torch'": "install it with `pip install torch`",
     "No module named 'numpy'": "install it with `pip install numpy`: the interpreter needs it",
@@ -257,6 +257,6 @@ def last_line(errors: int) -> str:
 
 def broken(error: str) -> str:
     """Return why a warm process does not start, and what to do about it."""
-    mend = next((words for sign, words in _MENDS.items() if sign in error), "")
-    advice = mend or "`tilewise doctor` shows what works here"
+    fix = next((words for sign, words in _FIXES.items() if sign in error), "")
+    advice = fix or "`tilewise doctor` shows what works here"
     return f"the sandbox's warm process does not start: {error}; {advice}"
