@@ -62,7 +62,7 @@ def keeps_its_keys(box: Any) -> Any:
     return box.add_class(_KEYS_CLASS)
 
 
-def button(name: str, act: Callable[[], None]) -> Any:
+def button(name: str, act: Callable[[], object]) -> Any:
     """A button with this name, for screen readers too, that calls `act`."""
     import ipywidgets
 

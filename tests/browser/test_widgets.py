@@ -22,7 +22,10 @@ pytestmark = [
 CELLS = (
     "from triton_util.client.setup import prepare\nprepare()\n"
     "import torch, triton, triton.language as tl\n"
-    "from triton_util import explore, figures, progress, quiz, trace",
+    "from triton_util import explore, figures, progress, quiz, trace\n"
+    "import time, triton_util.explore.controls as controls\n"
+    "svg = controls._svg\n"
+    "controls._svg = lambda *drawn: (time.sleep(1), svg(*drawn))[1]  # a slow machine",
     "explore.blocks_1d(n_elements=7, BLOCK_SIZE=4)",
     'quiz("vector_add")',
     "progress()",
@@ -93,8 +96,8 @@ def test_an_explorer_redraws_its_picture_by_steps_and_plays(page, shots):
     drawn("In step 1 it uses")
     buttons["◀ Back"].click()
     drawn("In step 0 it uses")
-    play = found(page, DRAWN, ".widget-play button, .jupyter-widgets.widget-play > *")[0]
-    page.browser.execute_script("arguments[0].click()", play)  # no layout can swallow this click
+    buttons["▶ Play"].click()
+    drawn("In step 1 it uses")
     drawn("In step 2 it uses")
     for theme in ("Dark", "Light"):
         page.use_theme(f"JupyterLab {theme}")

@@ -7,6 +7,7 @@ directly.
 
 from __future__ import annotations
 
+import asyncio
 import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -62,7 +63,14 @@ def follow(
             control.continuous_update = False  # a figure is slow: draw only after a drag
         control.observe(refresh, names="value")
     refresh()
-    buttons = [_buttons(controls[plays])] if plays else []
+    buttons = []
+    if plays:
+
+        def pictured(value: int) -> bool:
+            values = {name: control.value for name, control in controls.items()}
+            return draw is None or bool(_svg(draw, {**values, plays: value}))
+
+        buttons = [Player(controls[plays], pictured)]
     box = Explorer([*controls.values(), *buttons, page])
     box.page, box.text = shown()
     return keeps_its_keys(box)
@@ -88,21 +96,51 @@ def _svg(draw: Callable[..., Drawing | None] | None, values: Mapping[str, Any]) 
     return "" if drawing is None else drawing.svg()
 
 
-def _buttons(moved: Any) -> Any:
-    """Play, step forward and step back buttons for a slider."""
-    play = ipywidgets.Play(value=moved.value, min=moved.min, max=moved.max, interval=1200)
-    ipywidgets.jslink((play, "value"), (moved, "value"))
+class Player(ipywidgets.HBox):  # type: ignore[misc]
+    """Play, step forward and step back buttons for a slider.
 
-    def by(step: int) -> Callable[[], None]:
-        def move() -> None:
-            moved.value = min(max(moved.value + step, moved.min), moved.max)
+    The kernel counts the steps, not the page as in `ipywidgets.Play`: a page skips the steps that
+    a slow kernel has not drawn in time. `pictured` returns whether a value has a picture. The
+    buttons move only to values that have one, so a pass stops at the loop's last step.
+    """
 
-        return move
+    SECONDS = 1.2  # between two pictures
 
-    back, forth = button("◀ Back", by(-1)), button("Step ▶", by(1))
-    for one in (back, forth):
-        one.layout.width = "6.5em"
-    return ipywidgets.HBox([play, back, forth])
+    def __init__(self, moved: Any, pictured: Callable[[int], bool]) -> None:
+        self.moved, self.pictured = moved, pictured
+        self.play = ipywidgets.ToggleButton(description="▶ Play", tooltip="step by itself")
+        self.play.observe(self._switched, names="value")
+        back, forth = button("◀ Back", lambda: self.step(-1)), button("Step ▶", self.step)
+        super().__init__([self.play, back, forth])
+        for one in self.children:
+            one.layout.width = "6.5em"
+
+    def step(self, by: int = 1) -> bool:
+        """Move the slider, which redraws the picture; whether there was a value to move to."""
+        value = self.moved.value + by
+        if not self.moved.min <= value <= self.moved.max or not self.pictured(value):
+            return False
+        self.moved.value = value
+        return True
+
+    def _switched(self, change: Mapping[str, Any]) -> None:
+        self.play.description = "⏸ Pause" if change["new"] else "▶ Play"
+        if not change["new"]:
+            self.timer.cancel()
+            return
+        if not self.step():
+            self.moved.value = self.moved.min  # play again from the start
+        self._later()
+
+    def _later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.timer = loop.call_later(self.SECONDS, self._played)
+
+    def _played(self) -> None:
+        if self.step():
+            self._later()
+        else:
+            self.play.value = False
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import inspect
 import io
@@ -135,12 +136,34 @@ def test_an_explorer_redraws_its_picture_and_keeps_the_text_for_screen_readers(n
     assert '<svg class="tw-drawing" role="img" aria-label="' in page.value
     assert f"{html.escape(text)}</pre>" in page.value
     play, back, forth = buttons.children
-    (moved,) = [one for one in inputs if hasattr(one, "max") and one.max == play.max][:1]
-    assert (back.description, forth.description) == ("◀ Back", "Step ▶")
+    assert (play.description, back.description, forth.description) == (
+        "▶ Play",
+        "◀ Back",
+        "Step ▶",
+    )
     before = page.value
-    (back if moved.value == moved.max else forth).click()
+    (forth if buttons.pictured(buttons.moved.value + 1) else back).click()
     assert page.value != before
     assert widget._repr_mimebundle_()["text/html"].count("<svg") == 1
+
+
+def test_play_shows_every_step_and_stops_at_the_last(monkeypatch) -> None:
+    monkeypatch.setattr(controls.Player, "SECONDS", 0.01)
+    asyncio.run(played())
+
+
+async def played() -> None:
+    player = explore.matmul_walk(step=2).children[-2]
+    shown = []
+    player.moved.observe(lambda change: shown.append(change["new"]), names="value")
+    player.play.value = True  # at the last of three steps: from the start again
+    while player.play.value:
+        await asyncio.sleep(0.01)
+    assert shown == [0, 1, 2]
+    player.play.value, player.moved.value = True, 0
+    player.play.value = False
+    await asyncio.sleep(0.05)
+    assert player.moved.value == 0, "a paused pass goes on"
 
 
 def widget_values(name: str, inputs: list) -> dict:
