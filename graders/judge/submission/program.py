@@ -39,7 +39,7 @@ from triton_util.report import Finding
 
 CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times as much memory
 STATEMENT_LIMIT = 10_000  # at the top level
-NODE_LIMIT = 50_000  # of the launcher's syntax tree: 20 times that of honest ones
+NODE_LIMIT = 25_000  # of the launcher's syntax tree: ten times that of honest ones
 _DEFINITION = re.compile(r"^[ \t]*+(?:def[ \t]++(\w++)[ \t]*+\(|(\w++)[ \t]*+=[^=])", re.MULTILINE)
 
 
