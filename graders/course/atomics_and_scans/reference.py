@@ -12,14 +12,21 @@ def histogram(x: torch.Tensor, n_bins: int) -> torch.Tensor:
     return torch.bincount(inside, minlength=n_bins).to(torch.int32)
 
 
+SAME_DIRECTION = 256  # terms whose errors the usual tolerance covers
+
+
 def cumsum(x: torch.Tensor) -> torch.Tensor:
     """Return the running sums of each row."""
     return x.cumsum(dim=1)
 
 
 def cumsum_magnitude(x: torch.Tensor) -> torch.Tensor:
-    """Return the sum of the absolute values of the terms of each element."""
-    return x.abs().cumsum(dim=1)
+    """Return the sum of the absolute values of the terms of each element, larger for many terms.
+
+    If all terms are equal, each addition one after another may round in the same direction.
+    """
+    terms = torch.arange(1, x.shape[1] + 1, device=x.device, dtype=torch.float64)
+    return x.abs().cumsum(dim=1) * (terms / SAME_DIRECTION).clamp(min=1)
 
 
 def split_product(a: torch.Tensor, b: torch.Tensor, splits: int) -> torch.Tensor:

@@ -26,7 +26,8 @@ def _added_up(evidence: Evidence) -> bool:
     times = round(ratio) if ratio == ratio and abs(ratio) < 1e6 else 0
     if times in COUNTS and abs(ratio - times) < 0.01:
         return looks_like(evidence, times * expected)
-    return detectors.has_fault(evidence, frozenset({"uninitialised-read"}))
+    uninitialised = detectors.has_fault(evidence, frozenset({"uninitialised-read"}))
+    return uninitialised and not _starts_from_nothing(evidence)
 
 
 def _starts_from_nothing(evidence: Evidence) -> bool:

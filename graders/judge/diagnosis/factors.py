@@ -6,7 +6,7 @@ and false of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
@@ -112,7 +112,8 @@ def separating(
 
 
 def _hypothesis(rule: Rule, text: FindingText, failing: frozenset[int]) -> Hypothesis:
-    return Hypothesis(rule.code, text, failing, rule.sign, rule.tier, symptom=True)
+    sign, tier = rule.sign, rule.tier
+    return Hypothesis(rule.code, text, failing, sign, tier, symptom=True)
 
 
 def _separates(factor: Factor, failed: set[str]) -> FindingText | None:
@@ -175,7 +176,7 @@ def _constants(case: SeenCase) -> dict[str, int]:
 def _strides(cases: Sequence[SeenCase], parameters: Sequence[str]) -> Iterator[Factor]:
     """Yield pairs of strides: of one that no parameter of the kernel gets, and one that it gets.
 
-    Not where the failing cases are those in which the missing stride is not 1: then the kernel
+    Not where the failing cases are those in which one of the two is not 1: then the kernel
     assumes that it is 1.
     """
     axes = [axis for axis in _axes(cases) if axis[1] is not None]
@@ -183,9 +184,10 @@ def _strides(cases: Sequence[SeenCase], parameters: Sequence[str]) -> Iterator[F
     for due, other in permutations(axes, 2):
         strides = {c.case.name: (c.failed, _stride(c, due), _stride(c, other)) for c in cases}
         known = {name: pair for name, (_, *pair) in strides.items() if None not in pair}
-        if got[due] or not got[other] or due[0] == other[0]:
+        varies = len({a for _, a, _ in strides.values() if a is not None}) > 1
+        if got[due] or not got[other] or due[0] == other[0] or not varies:
             continue
-        if all(failed == (a not in (None, 1)) for failed, a, _ in strides.values()):
+        if any(_says(place, strides.values()) for place in (1, 2)):
             continue
         names = " and ".join(f"`{name}`" for name in got[other])
         yield Factor(
@@ -198,6 +200,11 @@ def _strides(cases: Sequence[SeenCase], parameters: Sequence[str]) -> Iterator[F
                 "tensor": parameters[due[0]],
             },
         )
+
+
+def _says(place: int, cases: Iterable[tuple[bool, int | None, int | None]]) -> bool:
+    """Whether just those cases failed in which this stride is not 1."""
+    return all(case[0] == (case[place] not in (None, 1)) for case in cases)
 
 
 def _stride(case: SeenCase, axis: Axis) -> int | None:
