@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from benchmarks.mutant_names import called, first_lines, is_kernel, kinds_of, names_in
 
 Blocks = ast.FunctionDef | ast.Module
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -70,8 +72,8 @@ DTYPES = {
 METHODS = {"to", "contiguous", "t", "trans", "reshape", "view", "flatten", "float"}
 WRAPPERS = {"trans", "abs", "exp", "exp2", "log", "sqrt", "rsqrt", "sigmoid", "clamp"}
 CHOICES = {"maximum", "minimum", "where", "fma", "max", "min"}
+TUNING = {"num_warps", "num_stages", "num_ctas", "maxnreg"}  # these change no result
 MASK_PLACE = {"load": 1, "store": 2, "atomic_add": 2, "atomic_max": 2}
-POINTED = {"load", "store", "atomic_add", "atomic_max", "atomic_xchg", "atomic_cas"}
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,6 @@ def edits(tree: ast.Module) -> Iterator[Edit]:
         yield from _Function(block, grids, helpers).edits()
 
 
-def is_kernel(function: ast.FunctionDef) -> bool:
-    """Whether Triton compiles it."""
-    return any("jit" in ast.unparse(decorator) for decorator in function.decorator_list)
-
-
 @dataclass
 class _Function:
     """One function, without those inside it; or what is outside of all functions."""
@@ -128,8 +125,8 @@ class _Function:
         self.name = "" if isinstance(self.block, ast.Module) else self.block.name
         self.in_kernel = isinstance(self.block, ast.FunctionDef) and is_kernel(self.block)
         if isinstance(self.block, ast.FunctionDef):
-            self.kinds = dict(_kinds(self.block, self.in_kernel))
-            self.defined = _first_lines(self.block)
+            self.kinds = dict(kinds_of(self.block, self.in_kernel))
+            self.defined = first_lines(self.block)
 
     def edits(self) -> Iterator[Edit]:
         yield from self._in_body(self.block, "body", inner=False)
@@ -229,7 +226,7 @@ class _Function:
                 whole = new if index is None else [*value[:index], new, *value[index + 1 :]]
                 yield kind, owner, name, whole
             yield from self._inside(node)
-        if isinstance(statement, ast.Assign) and _names(statement.targets) & self.grids:
+        if isinstance(statement, ast.Assign) and names_in(statement.targets) & self.grids:
             yield from _grid(statement.value)
         if self.name in self.grids and isinstance(statement, ast.Return) and statement.value:
             yield from _grid(statement.value)
@@ -281,7 +278,7 @@ class _Function:
         if name in FUNCTIONS and isinstance(call.func, ast.Attribute):
             yield "function", call.func, "attr", FUNCTIONS[name]
         for place, keyword in enumerate(call.keywords):
-            if keyword.arg is not None:
+            if keyword.arg is not None and keyword.arg not in TUNING:
                 rest = [*call.keywords[:place], *call.keywords[place + 1 :]]
                 kind = keyword.arg if keyword.arg in ("mask", "other") else "keyword"
                 yield f"{kind} dropped", call, "keywords", rest
@@ -294,7 +291,8 @@ class _Function:
                 swapped = [*args[:place], args[place + 1], args[place], *args[place + 2 :]]
                 yield "arguments exchanged", call, "args", swapped
         if launches:
-            for one, two in zip(call.keywords, call.keywords[1:], strict=False):
+            named = [keyword for keyword in call.keywords if keyword.arg not in TUNING]
+            for one, two in zip(named, named[1:], strict=False):
                 exchanged = ast.keyword(one.arg, two.value), ast.keyword(two.arg, one.value)
                 others = [k for k in call.keywords if k not in (one, two)]
                 yield "arguments exchanged", call, "keywords", [*others, *exchanged]
@@ -329,12 +327,6 @@ def header(statement: ast.stmt) -> str:
         if isinstance(getattr(statement, name, None), list):
             setattr(alone, name, [])
     return ast.unparse(alone)
-
-
-def called(call: ast.Call) -> str:
-    """The last word of what is called."""
-    func = call.func
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def _instead_of_call(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
@@ -407,6 +399,8 @@ def _slots(statement: ast.stmt) -> Iterator[tuple[ast.AST, str, int | None, ast.
     waiting: list[ast.AST] = [statement]
     while waiting:
         owner = waiting.pop(0)
+        if isinstance(owner, ast.keyword) and owner.arg in TUNING:
+            continue
         for name, value in ast.iter_fields(owner):
             if name in ("annotation", "targets", "target", "args") and isinstance(
                 owner, ast.stmt | ast.Lambda
@@ -423,73 +417,8 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _names(nodes: Iterable[ast.AST]) -> set[str]:
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
 def _grid_names(tree: ast.Module) -> Iterator[str]:
     """Yield the names that launches have between their brackets."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
             yield from (n.id for n in [node.func.slice] if isinstance(n, ast.Name))
-
-
-# ---------------------------------------------------------------- kinds of names
-
-
-def _kinds(function: ast.FunctionDef, in_kernel: bool) -> Iterator[tuple[str, str]]:
-    """Yield the parameters and variables of a function, each with its kind."""
-    pointers = _pointers(function)
-    for parameter in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
-        name, kind = parameter.arg, "parameter"
-        if not in_kernel:
-            pass
-        elif parameter.annotation and "constexpr" in ast.unparse(parameter.annotation):
-            kind = "constexpr"
-        elif name in pointers:
-            kind = "pointer"
-        elif "stride" in name:
-            kind = "stride"
-        yield name, kind
-    for node in sorted(_assignments(function), key=lambda one: one.lineno):
-        for name in sorted(_names(node.targets)):
-            mask = any(isinstance(part, ast.Compare) for part in ast.walk(node.value))
-            kind = "pointer" if name in pointers else "mask" if mask else "variable"
-            yield name, kind
-
-
-def _assignments(function: ast.FunctionDef) -> Iterator[ast.Assign]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and all(
-            isinstance(target, ast.Name | ast.Tuple) for target in node.targets
-        ):
-            yield node
-
-
-def _pointers(function: ast.FunctionDef) -> set[str]:
-    """The names that loads and stores begin with, and what those are computed from."""
-    found = {
-        name
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and called(node) in POINTED and node.args
-        if (name := _leftmost(node.args[0]))
-    }
-    for _ in range(3):
-        for node in _assignments(function):
-            if _names(node.targets) & found and (name := _leftmost(node.value)):
-                found.add(name)
-    return found
-
-
-def _leftmost(node: ast.expr) -> str:
-    while isinstance(node, ast.BinOp):
-        node = node.left
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _first_lines(function: ast.FunctionDef) -> dict[str, int]:
-    lines: dict[str, int] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
-    return lines
