@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -292,7 +293,7 @@ class _Function:
                 yield "arguments exchanged", call, "args", swapped
         if launches:
             named = [keyword for keyword in call.keywords if keyword.arg not in TUNING]
-            for one, two in zip(named, named[1:], strict=False):
+            for one, two in itertools.pairwise(named):
                 exchanged = ast.keyword(one.arg, two.value), ast.keyword(two.arg, one.value)
                 others = [k for k in call.keywords if k not in (one, two)]
                 yield "arguments exchanged", call, "keywords", [*others, *exchanged]
