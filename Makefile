@@ -34,7 +34,7 @@ WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest nightly colab lint build demo bench canary site doctor changelog release clean browser
+.PHONY: help lab test test-oldest nightly colab lint build demo bench mutants canary site doctor changelog release clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,7 @@ test-oldest: $(OLDEST)/.ready ## run what depends on triton with the oldest supp
 nightly: $(READY) $(OLDEST)/.ready browser ## run every test and judge every kernel, on both versions of triton
 	TILEWISE_KERNELS=nightly $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 	TILEWISE_KERNELS=nightly $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
+	-$(BIN)/python benchmarks/mutants.py --sample 200 --seed $$(date +%j) --jobs 2 # a report, not a bar
 
 colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has
 	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest $(PYTEST_FLAGS) tests/colab
@@ -75,6 +76,9 @@ demo: $(READY) build ## take a class of demonstration through nbgrader and print
 
 bench: $(READY) ## print what the interpreter and the feedback cost
 	$(BIN)/python benchmarks/interpreter.py && $(BIN)/python benchmarks/feedback.py
+
+mutants: $(READY) ## judge single edits of correct kernels, and list those that get all points
+	$(BIN)/python benchmarks/mutants.py $(or $(MUTANTS),--sample 200 --jobs 2)
 
 site: $(READY) ## build the public site in build/site: documents and lessons that were run
 	$(BIN)/python site/build.py
