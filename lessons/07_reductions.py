@@ -125,7 +125,7 @@ def long_row_max_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
     tl.store(output_ptr + row, biggest)
 
 
-x = -torch.arange(20.0, device=DEVICE).reshape(2, 10)
+x = -1.0 - torch.arange(20.0, device=DEVICE).reshape(2, 10)
 maxima = torch.empty(2, device=DEVICE)
 long_row_max_kernel[(2,)](x, maxima, 10, BLOCK_SIZE=4)
 print("kernel:", maxima.tolist(), " torch:", x.amax(dim=1).tolist())
