@@ -5,7 +5,7 @@
 # **tiles** instead of one-dimensional blocks. You choose the grid yourself, turn a picture grey, and fuse a
 # bias and a ReLU. You also see why tiles make it possible to reuse data.
 #
-# It takes about 40 minutes. Do lesson 04 (strides) first.
+# It takes about 45 minutes. Do lesson 04 (strides) first.
 
 # %% setup
 from triton_util import explore, figures, speed, time_beside
@@ -50,8 +50,8 @@ predict("programs_4x4", None)
 predict("lanes_off_4x4", None)
 
 # %% [markdown]
-# The launcher counts the tiles along each axis, rounded up as in lesson 01. You write that line in both exercises. The
-# kernel and the launcher must agree on which axis counts the rows. Use axis 0 for the rows: a GPU allows 2³¹ − 1
+# The launcher counts the tiles along each axis, rounded up as in lesson 01. You write that line in the last two
+# exercises. The kernel and the launcher must agree on which axis counts the rows. Use axis 0 for the rows: a GPU allows 2³¹ − 1
 # programs along axis 0, but only 65,535 along the other two axes. A matrix may have more tiles than that downwards.
 #
 # ## From a pointer to a tile of pointers
@@ -97,6 +97,22 @@ print(explore.tiles_2d_text(pid_0=0, pid_1=3))
 # works on elements of another program, and no error shows it. Only the last row has no next row: the tile in the
 # lower right corner reaches for element 28 of 28, past the end of the matrix. You need both facts for the case study.
 #
+# ## Exercise: `outer_sum`
+#
+# This is a drill of about five minutes: broadcasting and the mask, without strides.
+#
+# **The contract.** `outer_sum(x, y)` returns the matrix of all sums `x[i] + y[j]`.
+#
+# - `x` is `(m,)`, `y` is `(n,)`. Both are contiguous and have the same dtype: float32, float16 or bfloat16.
+# - The result is a new contiguous tensor of shape `(m, n)` with that dtype.
+# - Empty vectors are legal.
+#
+# The launcher is given. **You write the kernel**: a program loads one block of `x` and one block of `y`, and broadcasting
+# makes a tile of them. `hint("outer_sum")` helps.
+
+# %% exercise="outer_sum"
+
+# %% [markdown]
 # ## A kernel on a picture
 #
 # The course makes its own picture, three channels (red, green, blue) of bytes:

@@ -5,7 +5,7 @@
 # You also learn the three places where such kernels go wrong: lanes that are masked off, numbers that overflow, and
 # numbers that nearly cancel.
 #
-# It takes about 95 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
+# It takes about 100 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, time_beside
@@ -111,24 +111,24 @@ print(powers, powers / powers.sum())
 # ## Rows longer than a block: a loop over the data
 #
 # A block is kept in **registers**, the small storage next to the arithmetic units, so its length is limited. For a long
-# row the program loops over the row, one block at a time. This kernel computes the sum of each row:
+# row the program loops over the row, one block at a time. This kernel computes the maximum of each row:
 
 # %%
 @triton.jit
-def row_sum_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
+def long_row_max_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
     row = tl.program_id(axis=0)
-    total = 0.0
+    biggest = float("-inf")
     for start in range(0, n_cols, BLOCK_SIZE):
         cols = start + tl.arange(0, BLOCK_SIZE)
-        x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=0.0)
-        total += tl.sum(x, axis=0)
-    tl.store(output_ptr + row, total)
+        x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=float("-inf"))
+        biggest = tl.maximum(biggest, tl.max(x, axis=0))
+    tl.store(output_ptr + row, biggest)
 
 
-x = torch.arange(20.0, device=DEVICE).reshape(2, 10)
-sums = torch.empty(2, device=DEVICE)
-row_sum_kernel[(2,)](x, sums, 10, BLOCK_SIZE=4)
-print("kernel:", sums.tolist(), " torch:", x.sum(dim=1).tolist())
+x = -1.0 - torch.arange(20.0, device=DEVICE).reshape(2, 10)
+maxima = torch.empty(2, device=DEVICE)
+long_row_max_kernel[(2,)](x, maxima, 10, BLOCK_SIZE=4)
+print("kernel:", maxima.tolist(), " torch:", x.amax(dim=1).tolist())
 
 # %% [markdown]
 # Read it line by line:
@@ -136,18 +136,33 @@ print("kernel:", sums.tolist(), " torch:", x.sum(dim=1).tolist())
 # - `range(0, n_cols, BLOCK_SIZE)` gives the first column of each block: 0, 4, 8.
 # - The offsets, the mask and the load belong inside the loop, because they change with `start`. Only the last block has
 #   masked-off lanes: here the columns 10 and 11.
-# - `total` is a **loop-carried value**: it is set before the loop, and each pass over the loop's body updates it.
-# - A loop-carried value keeps the type and the shape that it has before the loop. So start with `0.0`: a plain `0` is an
-#   integer. For a maximum start with `float("-inf")`.
-# - The store comes after the loop, when `total` is complete.
+# - `biggest` is a **loop-carried value**: it is set before the loop, and each pass over the loop's body updates it.
+# - A loop-carried value keeps the type and the shape that it has before the loop. For a maximum start with
+#   `float("-inf")`, for a sum with `0.0`: a plain `0` is an integer, and the compiler refuses it.
+# - The store comes after the loop, when `biggest` is complete.
+#
+# **Try it.** Write `biggest = tl.max(x, axis=0)` and run the cell again. Which part of the row decides now? Then change it
+# back.
 #
 # A loop-carried value may also be a block: `sums = tl.zeros((BLOCK_SIZE,), tl.float32)` before the loop, `sums += x`
 # inside, and one `tl.sum(sums, axis=0)` after it. Then each lane adds up its own columns. The reduction across lanes,
 # which needs an exchange between threads, happens only once.
 #
-# **Try it.** Replace `+=` by `=` and run the cell again. Which part of the row does the sum now contain? Then change it
-# back.
+# ## Exercise: `row_sum`
 #
+# This is a drill of about five minutes: the loop, with a sum in place of the maximum.
+#
+# **The contract.** `row_sum(x)` returns the sum of each row.
+#
+# - `x` is two-dimensional, `(m, n)`, with any strides, in float32, float16 or bfloat16. Rows may be longer than a block.
+# - The result is a new tensor of shape `(m,)` with the dtype of `x`. Add up in float32.
+# - Empty inputs are legal. A row without elements has the sum 0.
+#
+# The launcher is given. `hint("row_sum")` helps.
+
+# %% exercise="row_sum"
+
+# %% [markdown]
 # ## Online softmax, block by block
 #
 # The simple softmax of a long row passes over it three times: for the maximum, for the sum, for the result. **Online

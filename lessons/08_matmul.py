@@ -5,7 +5,7 @@
 # keep a GPU busy. In this lesson you write it in tiles, for any shape and any strides. Then you fuse a whole layer of a
 # neural network into one kernel.
 #
-# It takes about 95 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
+# It takes about 100 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, interpreted, time_beside
@@ -247,6 +247,22 @@ interpreted(step_over_the_end)
 # end of K are summed into *every* element of the tile. Load them as zeros with `other=0.0`: a product with zero adds
 # nothing.
 #
+# ## Exercise: `dot_tile`
+#
+# This is a drill of about five minutes: one program, one tile, no loop. What is left are the masks.
+#
+# **The contract.** `dot_tile(a, b)` returns `a @ b` for matrices that fit into one tile of 32×32.
+#
+# - `a` is `(m, k)`, `b` is `(k, n)`. Each of m, k and n is at most 32; 0 is legal, and if k is 0 the result is zeros.
+# - Both are contiguous and have the same dtype, float32, float16 or bfloat16. So a row of `a` has k elements, and a row
+#   of `b` has n.
+# - The result is a new contiguous tensor of shape `(m, n)` with that dtype. Use full float32 precision, not TF32.
+#
+# The launcher is given. `hint("dot_tile")` helps.
+
+# %% exercise="dot_tile"
+
+# %% [markdown]
 # ## Exercise: `matmul`
 #
 # **The contract.** `matmul(a, b)` returns `a @ b`.

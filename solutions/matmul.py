@@ -5,6 +5,40 @@ import triton
 import triton.language as tl
 
 
+# %% dot_tile
+@triton.jit
+def dot_tile_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr):
+    """Multiply a (M, K) by b (K, N) in one tile; M, N and K are at most BLOCK.
+
+    All three matrices are contiguous: a row of a has K elements, a row of b and of c has N.
+    """
+    # 1. One block of offsets serves as rows, as columns and along K.
+    # 2. Load the tile of a. Which rows and columns exist? The other lanes must be 0.
+    # 3. Load the tile of b in the same way.
+    # 4. Multiply the tiles in float32 (input_precision="ieee"), and store under c's mask.
+    ### BEGIN SOLUTION
+    offs = tl.arange(0, BLOCK)
+    down, across = offs[:, None], offs[None, :]
+    a = tl.load(a_ptr + down * K + across, mask=(down < M) & (across < K), other=0.0)
+    b = tl.load(b_ptr + down * N + across, mask=(down < K) & (across < N), other=0.0)
+    c = tl.dot(a, b, input_precision="ieee")
+    c_ptrs = c_ptr + down * N + across
+    tl.store(c_ptrs, c.to(c_ptr.dtype.element_ty), mask=(down < M) & (across < N))
+    ### END SOLUTION
+
+
+def dot_tile(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return a @ b, for matrices that fit into one tile of 32 x 32.
+
+    a: (m, k), b: (k, n), contiguous, m, k and n at most 32, of the same dtype (float32, float16
+    or bfloat16). The result is a new contiguous tensor of shape (m, n) with that dtype.
+    """
+    (m, k), n = a.shape, b.shape[1]
+    c = torch.empty((m, n), dtype=a.dtype, device=a.device)
+    dot_tile_kernel[(1,)](a, b, c, m, n, k, BLOCK=32)
+    return c
+
+
 # %% matmul
 @triton.jit
 def matmul_kernel(

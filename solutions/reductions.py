@@ -9,6 +9,37 @@ import triton
 import triton.language as tl
 
 
+# %% row_sum
+@triton.jit
+def row_sum_kernel(x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
+    """Store the sum of one row; the row may be longer than a block."""
+    # 1. Which row is mine? Set the loop-carried value before the loop.
+    # 2. Loop over the row, one block at a time. In each step: columns, mask, load in float32.
+    # 3. Add the block's sum. Masked-off lanes must not change it.
+    # 4. After the loop store the sum, in the dtype of the output.
+    ### BEGIN SOLUTION
+    row = tl.program_id(axis=0).to(tl.int64)  # a row can start beyond 2**31 elements
+    total = 0.0
+    for start in range(0, n_cols, BLOCK_SIZE):
+        cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)
+        x = tl.load(x_ptr + row * stride_row + cols * stride_col, mask=cols < n_cols, other=0.0)
+        total += tl.sum(x.to(tl.float32), axis=0)
+    tl.store(output_ptr + row, total.to(output_ptr.dtype.element_ty))
+    ### END SOLUTION
+
+
+def row_sum(x: torch.Tensor) -> torch.Tensor:
+    """Return the sum of each row.
+
+    x: (m, n), any strides, float32, float16 or bfloat16. The result is a new tensor of shape (m,)
+    with the dtype of x. A row without elements has the sum 0.
+    """
+    n_rows, n_cols = x.shape
+    output = torch.empty(n_rows, dtype=x.dtype, device=x.device)
+    row_sum_kernel[(n_rows,)](x, output, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=1024)
+    return output
+
+
 # %% softmax
 @triton.jit
 def softmax_kernel(x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):

@@ -5,6 +5,49 @@ import triton
 import triton.language as tl
 
 
+# %% outer_sum
+@triton.jit
+def outer_sum_kernel(
+    x_ptr,
+    y_ptr,
+    output_ptr,
+    n_rows,
+    n_cols,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """Compute one BLOCK_M x BLOCK_N tile of x[i] + y[j].
+
+    x has n_rows elements, y has n_cols. The output is contiguous, (n_rows, n_cols).
+    """
+    # 1. The row numbers and the column numbers of my tile.
+    # 2. Load a block of x by the rows, and a block of y by the columns, each with its mask.
+    # 3. Make x a column and y a row, and add them: that is the tile.
+    # 4. Store the tile under a mask for both axes.
+    ### BEGIN SOLUTION
+    rows = tl.program_id(axis=0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    cols = tl.program_id(axis=1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    x = tl.load(x_ptr + rows, mask=rows < n_rows, other=0.0)
+    y = tl.load(y_ptr + cols, mask=cols < n_cols, other=0.0)
+    tile = x[:, None] + y[None, :]
+    mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
+    tl.store(output_ptr + rows[:, None] * n_cols + cols[None, :], tile, mask=mask)
+    ### END SOLUTION
+
+
+def outer_sum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return the matrix of all sums x[i] + y[j].
+
+    x: (m,), y: (n,), contiguous, of the same dtype (float32, float16 or bfloat16). The result is
+    a new contiguous tensor of shape (m, n) with that dtype.
+    """
+    n_rows, n_cols = x.numel(), y.numel()
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    grid = (triton.cdiv(n_rows, 16), triton.cdiv(n_cols, 64))
+    outer_sum_kernel[grid](x, y, output, n_rows, n_cols, BLOCK_M=16, BLOCK_N=64)
+    return output
+
+
 # %% rgb2grey
 @triton.jit
 def rgb2grey_kernel(

@@ -1,8 +1,9 @@
 """Write the puzzles of `practice()`, from the model solutions and from known wrong kernels.
 
-The puzzles contain only what every clone shows: solutions, the kernels of tests/, and the words of
-misconceptions. Texts are compared and shown as Python unparses them: each statement is one line,
-and comments, which may reveal the mistake, are removed.
+A plain function gives puzzles as a kernel does. They contain only what every clone shows:
+solutions, the kernels of tests/, and the words of misconceptions. Texts are compared and shown as
+Python unparses them: each statement is one line, and comments, which may reveal the mistake, are
+removed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Edits = dict[str, list[str]]  # a correct line, and what wrong kernels have in i
 def items(rooms: Rooms) -> list[Item]:
     """All puzzles of the course, always in the same order."""
     found: list[Item] = []
-    for _, exercise in sorted(discovery.of_kernels().items()):
+    for _, exercise in sorted(discovery.exercises().items()):
         solution = rooms.solutions / f"{exercise.lesson}.py"
         if solution.is_file():
             model = read_solutions(solution)[exercise.name]

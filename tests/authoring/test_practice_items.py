@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import gzip
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
 from tests.support.paths import wrong
 from triton_util.puzzles import items, ordering
+from triton_util.puzzles.puzzle import Puzzle
 
 ROOMS = Rooms(find_root(Path(__file__)))
 ITEMS = items.load()
@@ -51,6 +53,17 @@ def test_there_are_enough_of_them_in_a_small_file() -> None:
     assert len({item.id for item in ITEMS}) == len(ITEMS) >= 300
     assert {item.exercise for item in ITEMS} >= {"vector_add", "matmul", "softmax", "attention"}
     assert items.FILE.stat().st_size < 100_000
+
+
+def test_every_lesson_has_at_least_six() -> None:
+    of = Counter(discovery.exercise(item.exercise).lesson for item in ITEMS)
+    assert {slug: of[slug] for slug in discovery.lessons() if of[slug] < 6} == {}
+
+
+def test_a_plain_function_is_not_called_a_kernel() -> None:
+    named = {item.exercise: Puzzle(item).asks.split(".")[0] for item in MENDS}
+    assert named["throughput"] == "The judge refuses this function"
+    assert named["vector_add"] == "The judge refuses this kernel"
 
 
 def test_lines_in_order_are_a_model_solution() -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from graders.judge.model_beside import kernels_of
 from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
 from triton_util.client.attempts import Attempts, Listed, progress_html
 from triton_util.client.card import report_html
+from triton_util.client.cards.model import HEAD, ModelKernel
 from triton_util.client.cards.stores import read_store_map
 from triton_util.client.passed import Passing, passing_html
 from triton_util.client.report import Checked, Quoted, ShownFinding
+from triton_util.model_solutions import model_solutions
 from triton_util.report import Picture, Side, Table
 
 pytestmark = [
@@ -69,8 +72,18 @@ FAILED = Checked(
     "relu2d", "failed", {"read": "passed"}, (SLIP, WRONG, PARTS), 2, 9, 0, 10, "A", 1.0
 )
 PASSED = Checked("double", "passed", {"read": "passed"}, (), 9, 9, 10, 10, "A", 1.0)
+MODEL = ModelKernel(
+    kernels_of(model_solutions()["row_sum"]),
+    ("Yours has `tl.sum` after the loop.", "The model loads with `other=0.0`.", "It has 6 lines."),
+)
 WAY_ON = Passing(
-    ("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb", STORES, "Solved!"
+    ("It moves `800` bytes.",),
+    "Take it off?",
+    "lesson 01: Add.",
+    "01.ipynb",
+    STORES,
+    "Solved!",
+    MODEL,
 )
 LISTED = [Listed("double", "tour", "Double", "00"), Listed("add", "vector_add", "Add", "01")]
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cards</title>
@@ -106,6 +119,28 @@ def test_nothing_is_cut_and_axe_finds_nothing(visitor: Visitor, width: int, dark
     )
     assert cut == []
     assert visitor.violations() == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_click_opens_the_model_kernel(
+    visitor: Visitor, shots: Path, width: int, dark: bool
+) -> None:
+    visitor.open("index.html", width, dark)
+    summary, code = visitor.find(".tw-model > summary"), visitor.find(".tw-model > pre")
+    assert summary.text == HEAD
+    assert not code.is_displayed()
+    summary.click()
+    assert code.is_displayed()
+    assert "total += tl.sum(" in code.text
+    assert len([item for item in visitor.all(".tw-model li") if item.is_displayed()]) == 3
+    assert visitor.sideways() <= 0
+    assert visitor.violations() == []
+    visitor.run("arguments[0].scrollIntoView();", summary)
+    name = f"model_kernel_{width}_{'dark' if dark else 'light'}.png"
+    assert visitor.browser.save_screenshot(str(shots / name))
+    summary.click()
+    assert not code.is_displayed()
 
 
 def test_a_small_screen_names_the_column_of_each_cell(visitor: Visitor) -> None:

@@ -81,6 +81,12 @@ class Visitor:
 
         return self.browser.find_element(By.CSS_SELECTOR, selector)
 
+    def all(self, selector: str) -> list[Any]:
+        """All elements, maybe none."""
+        from selenium.webdriver.common.by import By
+
+        return list(self.browser.find_elements(By.CSS_SELECTOR, selector))
+
     def wait(self, script: str, what: str, seconds: float = 15) -> Any:
         """Wait until a script returns something true; that something."""
         deadline = time.monotonic() + seconds

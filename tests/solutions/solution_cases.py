@@ -384,8 +384,45 @@ def attention_case(name: str, args: Callable[[torch.Generator], Tensors]) -> Sol
     )
 
 
+def drill_cases() -> Iterator[SolvedCase]:
+    """outer_sum, row_sum and dot_tile."""
+    for dtype in (SINGLE, HALF, BF16):
+        for m, n in ((0, 3), (1, 1), (33, 130)):
+            vectors = together(normal(m, dtype=dtype), normal(n, dtype=dtype))
+            yield SolvedCase(
+                "outer_sum", "tiles_2d", f"{m} {n} {dtype}", vectors, lambda x, y: x[:, None] + y
+            )
+        for shape in ((0, 5), (3, 0), (3, 1025), (2, 20_000)):
+            yield sum_case(f"{shape} {dtype}", normal(*shape, dtype=dtype))
+        for m, k, n in ((1, 1, 1), (5, 0, 7), (29, 17, 12), (32, 32, 32)):
+            factors = together(normal(m, k, dtype=dtype), normal(k, n, dtype=dtype))
+            yield SolvedCase(
+                "dot_tile",
+                "matmul",
+                f"{m} {k} {n} {dtype}",
+                factors,
+                torch.matmul,
+                lambda a, b: a.abs() @ b.abs(),
+            )
+    for name, view in VIEWS_2D.items():
+        yield sum_case(name, viewed(normal(30, 40), view))
+
+
+def sum_case(name: str, recipe: Any) -> SolvedCase:
+    """Sums of rows, in units of the sum of absolute values."""
+    return SolvedCase(
+        "row_sum",
+        "reductions",
+        name,
+        together(recipe),
+        lambda x: x.sum(1),
+        lambda x: x.abs().sum(1),
+    )
+
+
 def all_cases() -> Iterator[SolvedCase]:
     """Every case of every exercise."""
+    yield from drill_cases()
     yield from elementwise_cases()
     yield from layout_cases()
     yield from row_cases()

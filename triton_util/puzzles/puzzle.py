@@ -83,7 +83,8 @@ class Puzzle:
             which = "Which line is wrong?"
             if len(self.item.wrong) > 1:
                 which = "Two lines have the same mistake: find one of them."
-            return f"The judge refuses this kernel. {which}"
+            what = "kernel" if any("triton.jit" in line for line in self.item.lines) else "function"
+            return f"The judge refuses this {what}. {which}"
         one = len(self.item.extra) == 1
         out = "One does not belong: leave it out." if one else "Two do not belong: leave them out."
         return (

@@ -37,9 +37,8 @@ from graders.judge.records import (
 from graders.judge.running.traffic import FIGURES
 from graders.judge.static import findings
 
-MIN_CORRECT_KERNELS, MIN_MISTAKES = 8, 6
+MIN_CORRECT_KERNELS, MIN_MISTAKES = {10: 8, 5: 4}, 6  # correct ones by points: a drill has 5
 MIN_QUESTIONS, MAX_QUESTIONS, CHOICES = 3, 6, 4
-POINTS = 10
 MIN_REGION = 3  # line ends: a shorter passage may occur in the text by chance
 # Codes that the judge can report in any exercise: a wrong kernel may be named after one.
 OF_EVERY_EXERCISE = {
@@ -148,8 +147,11 @@ def _record(where: str, exercise: Exercise) -> Iterator[str]:
         yield f"{where}: {name} needs three hints, from a nudge to nearly the line"
     if not (40 < len(exercise.challenge) < 130 and exercise.challenge.endswith("?")):
         yield f"{where}: {name} needs a challenge in one line: break what, and what happens?"
-    if exercise.max_points != POINTS:
-        yield f"{where}: {name} has {exercise.max_points} points; distribute {POINTS} over `parts`"
+    if exercise.max_points not in MIN_CORRECT_KERNELS:
+        yield (
+            f"{where}: {name} has {exercise.max_points} points; distribute 10 over `parts`, or 5 "
+            "if it is a drill of five minutes"
+        )
     parts = {case.part for case in exercise.cases}
     for part in sorted(parts ^ set(exercise.parts)):
         yield f"{where}: {name} has cases or points for the part {part!r}, not both; fix `parts`"
@@ -210,8 +212,9 @@ def _values(cases: Iterable[Case], what: str) -> set[str]:
 def _kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
     folder = rooms.kernels(exercise.name, exercise.lesson)
     where, wrong = rooms.name(folder), wrong_kernels(folder)
-    if (count := len(correct_kernels(folder))) < MIN_CORRECT_KERNELS:
-        yield f"{where}: has {count} correct kernels; write {MIN_CORRECT_KERNELS} in other styles"
+    least = MIN_CORRECT_KERNELS.get(exercise.max_points, 8)
+    if (count := len(correct_kernels(folder))) < least:
+        yield f"{where}: has {count} correct kernels; write {least} in other styles"
     codes = {name.partition("__")[0].replace("_", "-") for name in wrong}
     if len(codes) < MIN_MISTAKES:
         yield (

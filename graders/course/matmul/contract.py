@@ -31,4 +31,15 @@ LAYER = Contract(
     work=WORK,
 )
 
-CONTRACTS = {"matmul": PRODUCT, "linear_bias_relu": LAYER}
+SIDE = Axis(high=32)
+ONE_TILE = Contract(
+    {"m": SIDE, "k": SIDE, "n": SIDE},
+    {
+        "a": Tensor("m k", ("contiguous", "offset"), VALUES),
+        "b": Tensor("k n", ("contiguous", "offset")),
+    },
+    FLOATS,
+    work=WORK,
+)
+
+CONTRACTS = {"dot_tile": ONE_TILE, "matmul": PRODUCT, "linear_bias_relu": LAYER}

@@ -12,6 +12,7 @@ from graders.course.common.expected import (
 from graders.course.common.remarks import STORED_BEFORE_THE_END
 from graders.course.matmul import reference as references
 from graders.course.matmul.mistakes import linear_layer
+from graders.course.matmul.mistakes.one_tile import tile_mistakes
 from graders.course.matmul.mistakes.product import (
     k_step_wrong,
     left_oblong_factor,
@@ -135,6 +136,43 @@ MATMUL_MISCONCEPTIONS = product_mistakes(
     special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, K_STEP_WRONG),
 )
 
+DOT_TILE = Exercise(
+    name="dot_tile",
+    lesson="matmul",
+    title="A product that fits into one tile",
+    parameters=("a", "b"),
+    reference=references.product,
+    magnitude=references.product_magnitude,
+    traffic_factor=64.0,
+    cases=(
+        *cases(factors, AXES, [(32, 32, 32), (16, 16, 16)], why="Square matrices."),
+        *cases(factors, AXES, [(20, 32, 32), (32, 32, 20)], why="Only m or n is below 32."),
+        *cases(factors, AXES, [(32, 20, 32)], why="Only k is below 32."),
+        *cases(factors, AXES, [(12, 17, 29), (29, 17, 12), (5, 30, 7)]),
+        *cases(factors, AXES, [(13, 21, 10)], engine_orders=True),
+        *cases(factors, AXES, [(1, 1, 1), (1, 32, 1), (31, 1, 31), (2, 3, 5)], part="edges"),
+        *cases(factors, AXES, [(0, 5, 7), (5, 7, 0)], part="edges", why="Nothing to compute."),
+        *cases(factors, AXES, [(5, 0, 7)], part="edges", why="An empty sum is 0."),
+        *cases(factors, AXES, [(25, 30, 20)], part="types", dtypes=HALVES),
+        *cases(factors, AXES, [(25, 30, 20)], part="types", scale=1e10, why="Large numbers."),
+    ),
+    hints=(
+        "A tile always has 32 rows and 32 columns, and the matrices may have fewer. Which lanes of "
+        "the tile of a exist, and what must the others contain so that the sum over k is correct?",
+        "Load a with the mask rows < M and columns < K, load b with rows < K and columns < N, both "
+        "with `other=0.0`. Use `&` between the conditions. One `tl.dot` is the whole product. "
+        "Store it where rows < M and columns < N.",
+        "`down, across = offs[:, None], offs[None, :]`; `a = tl.load(a_ptr + down * K + across, "
+        "mask=(down < M) & (across < K), other=0.0)`; `b` at `b_ptr + down * N + across` with "
+        '(down < K) & (across < N); `c = tl.dot(a, b, input_precision="ieee")`; store '
+        "`c.to(c_ptr.dtype.element_ty)` at `c_ptr + down * N + across`, with (down < M) & "
+        "(across < N).",
+    ),
+    challenge="Remove the conditions on K from both masks and check: which shapes still pass?",
+    misconceptions=tile_mistakes((FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K)),
+    parts={"core": 3, "edges": 1, "types": 1},
+)
+
 MATMUL = Exercise(
     name="matmul",
     lesson="matmul",
@@ -245,4 +283,4 @@ LINEAR_BIAS_RELU = Exercise(
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 
-EXERCISES = (MATMUL, LINEAR_BIAS_RELU)
+EXERCISES = (DOT_TILE, MATMUL, LINEAR_BIAS_RELU)

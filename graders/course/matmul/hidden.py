@@ -27,6 +27,13 @@ def other_shapes(make: Maker) -> tuple[Case, ...]:
 
 
 HIDDEN = {
+    "dot_tile": Hidden(
+        cases=(
+            *cases(factors, AXES, [(31, 30, 29), (24, 9, 32), (32, 9, 24), (18, 27, 18)]),
+            *cases(factors, AXES, [(1, 3, 1), (3, 1, 2), (1, 0, 1), (0, 1, 1)], part="edges"),
+            *cases(factors, AXES, [(22, 31, 17)], part="types", dtypes=HALVES),
+        )
+    ),
     "matmul": Hidden(cases=other_shapes(factors), speed_bars=BARS),
     "linear_bias_relu": Hidden(cases=other_shapes(layer), speed_bars=BARS),
 }

@@ -22,6 +22,18 @@ SCORES = (
 PARAMETER = Tensor("columns", ("contiguous", "stepped_columns", "offset"))
 
 CONTRACTS = {
+    "row_sum": Contract(
+        AXES,
+        {
+            "x": Tensor(
+                "rows columns",
+                ("contiguous", *ALL_VIEWS),
+                (ORDINARY, Values("rising"), Values("falling_rows"), Values(shift=-300.0)),
+            )
+        },
+        FLOATS,
+        work=WORK,
+    ),
     "softmax": Contract(
         AXES, {"x": Tensor("rows columns", ("contiguous", *ALL_VIEWS), SCORES)}, FLOATS, work=WORK
     ),

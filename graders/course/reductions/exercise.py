@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from graders.course.reductions.mistakes.layernorm_records import MISTAKES as LAYERNORM_MISTAKES
+from graders.course.reductions.mistakes.row_sum_records import ROW_SUM_MISTAKES
 from graders.course.reductions.mistakes.softmax_records import MISTAKES as SOFTMAX_MISTAKES
 from graders.course.reductions.reference import (
     layernorm,
     layernorm_magnitude,
+    row_sum,
+    row_sum_magnitude,
     softmax,
     softmax_magnitude,
 )
@@ -18,6 +21,42 @@ OVERFLOW = "exp must not overflow."
 LONG_ROWS = "Rows longer than the longest block of the launcher that the lesson gives."
 MASKED_HEAD = "Rows that begin with many -inf."
 
+ROW_SUM = Exercise(
+    name="row_sum",
+    lesson="reductions",
+    title="Sum of each row, however long",
+    parameters=("x",),
+    reference=row_sum,
+    magnitude=row_sum_magnitude,
+    cases=(
+        *cases(one, AXES, [(3, 10)], why="A row shorter than the block."),
+        *cases(one, AXES, [(64, 64), (37, 53), (2, 1024)]),
+        *cases(one, AXES, [(3, 5000), (5, 3000)], why="Rows longer than most blocks."),
+        *cases(one, AXES, [(130, 33)], why="More rows than columns."),
+        *cases(one, AXES, [(9, 70)], engine_orders=True),
+        *cases(one, AXES, [(1, 1), (1, 700), (300, 1), (3, 1023), (3, 1025)], part="edges"),
+        *cases(one, AXES, [(2, 20_000)], part="edges", why=LONG_ROWS),
+        *cases(one, AXES, [(0, 5)], part="edges", why="Nothing to do."),
+        *cases(one, AXES, [(5, 0)], part="edges", why="An empty sum is 0."),
+        *cases(one, AXES, [(12, 70), (3, 5000)], part="types", dtypes=HALVES),
+        *cases(one, AXES, [(24, 36), (17, 50), (20, 20)], part="views", views=ALL_VIEWS),
+    ),
+    large=cases(one, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
+    hints=(
+        "A row may be longer than the block. What must the program remember from one block of the "
+        "row to the next, and what is its value before the first block?",
+        "Start with `total = 0.0`. Loop over `start` from 0 to n_cols in steps of BLOCK_SIZE. In "
+        "each step load the columns from `start` on, with zeros in masked-off lanes, and add "
+        "their sum to the total. Store after the loop.",
+        "`for start in range(0, n_cols, BLOCK_SIZE):`, in it `cols = start + tl.arange(0, "
+        "BLOCK_SIZE)`, `x = tl.load(x_ptr + row * stride_row + cols * stride_col, mask=cols < "
+        "n_cols, other=0.0)` and `total += tl.sum(x.to(tl.float32), axis=0)`. After it: "
+        "`tl.store(output_ptr + row, total)`.",
+    ),
+    challenge="Replace `+=` by `=` in the loop and check again: which row lengths still pass?",
+    misconceptions=ROW_SUM_MISTAKES,
+    parts={"core": 2, "edges": 1, "types": 1, "views": 1},
+)
 
 SOFTMAX = Exercise(
     name="softmax",
@@ -172,4 +211,4 @@ LAYERNORM = Exercise(
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 
-EXERCISES = (SOFTMAX, LAYERNORM)
+EXERCISES = (ROW_SUM, SOFTMAX, LAYERNORM)

@@ -25,6 +25,14 @@ def other_rows(make: Maker) -> tuple[Case, ...]:
 
 
 HIDDEN = {
+    "row_sum": Hidden(
+        cases=(
+            *cases(one, AXES, [(65, 65), (41, 90), (7, 999), (2, 9000)]),
+            *cases(one, AXES, [(1, 2), (77, 1), (5, 257), (0, 3), (3, 17_003)], part="edges"),
+            *cases(one, AXES, [(13, 57), (2, 4500)], part="types", dtypes=HALVES),
+            *cases(one, AXES, [(21, 26)], part="views", views=ALL_VIEWS),
+        )
+    ),
     "softmax": Hidden(
         cases=(
             *other_rows(one),

@@ -1,8 +1,18 @@
-"""Softmax and layer normalisation of rows."""
+"""Sums, softmax and layer normalisation of rows."""
 
 from __future__ import annotations
 
 import torch
+
+
+def row_sum(x: torch.Tensor) -> torch.Tensor:
+    """Return the sum of each row."""
+    return x.sum(dim=1)
+
+
+def row_sum_magnitude(x: torch.Tensor) -> torch.Tensor:
+    """Return the sum of the absolute values of each row."""
+    return x.abs().sum(dim=1)
 
 
 def softmax(x: torch.Tensor) -> torch.Tensor:

@@ -19,7 +19,8 @@ from graders.course.common.launch_order import launch_order
 from graders.course.common.remarks import STORED_BEFORE_THE_END
 from graders.course.tiles_2d.mistakes.bias import BIAS_MISTAKES, read_elsewhere
 from graders.course.tiles_2d.mistakes.greyscale import GREY_MISTAKES
-from graders.course.tiles_2d.reference import bias_relu, grey
+from graders.course.tiles_2d.mistakes.outer_sum import OUTER_SUM_MISTAKES
+from graders.course.tiles_2d.reference import bias_relu, grey, outer_sum
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.records import (
     Arg,
@@ -44,6 +45,63 @@ PICTURE_VIEWS: tuple[View, ...] = (
     "stepped_columns",
     "expanded_rows",
     "expanded_columns",
+)
+
+
+def two_vectors(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return x (m,) and y (n,), both as described by `spec`."""
+    m, n = shape
+    return TensorSpec((m,), **spec), TensorSpec((n,), **spec)  # type: ignore[arg-type]
+
+
+SUM_AXES = "m n"
+OUTER_SUM = Exercise(
+    name="outer_sum",
+    lesson="tiles_2d",
+    title="Every sum of two vectors",
+    parameters=("x", "y"),
+    reference=outer_sum,
+    magnitude=lambda x, y: x.abs()[:, None] + y.abs(),
+    cases=(
+        *cases(two_vectors, SUM_AXES, [(4, 7)], why="One tile, with lanes outside it."),
+        *cases(two_vectors, SUM_AXES, [(100, 100), (37, 153), (90, 20)]),
+        *cases(two_vectors, SUM_AXES, [(150, 301)], why="Many tiles, whatever their size."),
+        *cases(two_vectors, SUM_AXES, [(33, 40)], engine_orders=True),
+        *cases(two_vectors, SUM_AXES, [(1, 1), (1, 700), (700, 1), (0, 5), (5, 0)], part="edges"),
+        *cases(two_vectors, SUM_AXES, [(40, 51)], part="types", dtypes=HALVES),
+    ),
+    large=cases(two_vectors, SUM_AXES, [(2053, 1531)], part="edges", why="Thousands of tiles."),
+    hints=(
+        "A tile has a row and a column number for each lane. Which of the two chooses the element "
+        "of x, and which the element of y?",
+        "Load x with the row numbers and y with the column numbers: two blocks of different "
+        "length. `x[:, None]` is a column, `y[None, :]` is a row, and their sum is a tile. Store "
+        "it at row * n_cols + column.",
+        "`x = tl.load(x_ptr + rows, mask=rows < n_rows)` and `y = tl.load(y_ptr + cols, mask=cols "
+        "< n_cols)`, with `rows` and `cols` from the text above. Store `x[:, None] + y[None, :]` "
+        "at `output_ptr + rows[:, None] * n_cols + cols[None, :]`, with "
+        "`mask=(rows[:, None] < n_rows) & (cols[None, :] < n_cols)`.",
+    ),
+    challenge="Exchange `rows` and `cols` in the two loads, and check: which shapes still pass?",
+    misconceptions=(
+        *OUTER_SUM_MISTAKES,
+        strides.stored_transposed(outer_sum),
+        strides.row_stride_is_height(),
+        elementwise.through_integers(),
+        strides.flat_mask(),
+        rounding.lossy_dtype(outer_sum),
+        placement.starts_before_tensor(),
+        placement.mask_sizes_exchanged("n_rows", "n_cols"),
+        shared.missing_mask("a vector", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
+        shared.programs_race(TILES_COLLIDE),
+        shared.axes_of_grid_swapped(),
+        shared.axis_ignores_pid(),
+        TILES_LOST,
+        shared.tiles_missing("n_rows", "n_cols"),
+        *placement.misplaced_programs(),
+    ),
+    parts={"core": 3, "edges": 1, "types": 1},
 )
 
 
@@ -219,4 +277,4 @@ BIAS_RELU = Exercise(
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )
 
-EXERCISES = (RGB2GREY, BIAS_RELU)
+EXERCISES = (OUTER_SUM, RGB2GREY, BIAS_RELU)

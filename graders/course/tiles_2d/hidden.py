@@ -6,6 +6,7 @@ from graders.course.tiles_2d.exercise import (
     PICTURE_VIEWS,
     bias_arguments,
     picture,
+    two_vectors,
     viewed_bias,
 )
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
@@ -13,8 +14,16 @@ from graders.judge.records import Hidden
 
 PICTURE_AXES = "height width"
 BIAS_AXES = "m n"
+SUM_AXES = "m n"
 
 HIDDEN = {
+    "outer_sum": Hidden(
+        cases=(
+            *cases(two_vectors, SUM_AXES, [(65, 65), (41, 90), (203, 111)]),
+            *cases(two_vectors, SUM_AXES, [(1, 333), (444, 1), (0, 1)], part="edges"),
+            *cases(two_vectors, SUM_AXES, [(13, 79)], part="types", dtypes=HALVES),
+        )
+    ),
     "rgb2grey": Hidden(
         cases=(
             *cases(picture, PICTURE_AXES, [(65, 65), (41, 90), (256, 24), (203, 111)]),

@@ -1,4 +1,4 @@
-"""A colour picture in grey; a bias and a ReLU over a matrix."""
+"""Sums of two vectors; a colour picture in grey; a bias and a ReLU over a matrix."""
 
 from __future__ import annotations
 
@@ -16,3 +16,8 @@ def grey(img: torch.Tensor) -> torch.Tensor:
 def bias_relu(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """Return relu(x + bias), the bias by column."""
     return torch.relu(x + bias)
+
+
+def outer_sum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return all sums x[i] + y[j]."""
+    return x[:, None] + y[None, :]
