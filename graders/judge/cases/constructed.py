@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, product
 from math import gcd, prod
 
 import torch
@@ -119,11 +119,11 @@ def further(
 
 
 def _longest(contract: Contract) -> Iterator[Row]:
-    """Yield a row with each axis as long as a case may be, and one with all axes as short."""
+    """Yield rows with each axis as long as a case may be, and one with all axes as short."""
     longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else LONGEST
     sizes = [2**power + 1 for power in range(longest.bit_length(), -1, -1)]
-    for name in _free(contract):
-        rows = (_one_long(contract, name, size, FEW) for size in sizes if size <= longest)
+    for others, name in product((FEW, 1), _free(contract)):
+        rows = (_one_long(contract, name, size, others) for size in sizes if size <= longest)
         yield from islice((r for r in rows if r is not None and _cost(contract, r) <= LONGEST), 1)
     for name in _free(contract)[:1]:
         yield from (row for row in (_one_long(contract, name, 1),) if row is not None)

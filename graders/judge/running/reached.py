@@ -17,6 +17,7 @@ from graders.judge.plan.steps import LaunchPlan
 from graders.judge.report import Finding
 from graders.judge.sandbox.pool import Outcome
 
+NOT_REACHED = "not-reached"  # the code of the remark
 MOST_NAMED, MOST_CHARACTERS = 3, 80
 TITLE = "No case tests a part of this kernel"
 NEXT = (
@@ -24,11 +25,11 @@ NEXT = (
     "or remove it if no input needs it."
 )
 _SEEN = {
-    (CONDITION, 0): "the condition is never true",
-    (CONDITION, 1): "the condition is never false",
-    (LOOP, 0): "the loop never runs a second round",
-    (ACCESS, 0): "the mask is true in every lane",
-    (AXIS, 0): "the grid has one program along this axis",
+    (CONDITION, 0): "this condition was never true",
+    (CONDITION, 1): "this condition was never false",
+    (LOOP, 0): "this loop never ran a second round",
+    (ACCESS, 0): "this access masked off no lane",
+    (AXIS, 0): "the grid had one program along this axis",
 }
 
 
@@ -77,11 +78,11 @@ def remark(missing: Sequence[tuple[Decision, int]], source: str) -> Finding:
     """The remark about the first few decisions; `source` is the text that contains them."""
     lines = source.split("\n")
     told = dict.fromkeys(
-        f"{_SEEN.get((one.kind, side), '')} (`{lines[one.line - 1].strip()[:MOST_CHARACTERS]}`)"
+        f"{_SEEN.get((one.kind, side), '')}: `{lines[one.line - 1].strip()[:MOST_CHARACTERS]}`"
         for one, side in missing
         if 0 < one.line <= len(lines)
     )
     named = "; ".join(list(told)[:MOST_NAMED])
     more = f"; and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
-    message = f"In all cases, {named}{more}."
-    return Finding("interpret", "not-reached", TITLE, message, missing[0][0].line, None, NEXT)
+    message = f"In the cases that the judge ran, {named}{more}."
+    return Finding("interpret", NOT_REACHED, TITLE, message, missing[0][0].line, None, NEXT)

@@ -78,9 +78,7 @@ def test_the_remark_quotes_at_most_three_lines() -> None:
     found = remark(missing, CODE.text)
     assert found.line == 2
     assert found.message.count("`") == 6
-    assert (
-        "the loop never runs a second round (`for start in range(0, n, BLOCK):`)" in found.message
-    )
+    assert "this loop never ran a second round: `for start in range(0, n, BLOCK):`" in found.message
     assert "more" in found.message
 
 
@@ -140,7 +138,7 @@ def test_a_side_that_no_case_reaches_becomes_a_remark(judge: Judge) -> None:
     assert (report.points, report.findings) == (report.max_points, ())
     (told,) = report.remarks
     assert told.code == "not-reached"
-    assert "the condition is never true (`if n_elements < 0:`)" in told.message
+    assert "this condition was never true: `if n_elements < 0:`" in told.message
 
 
 def test_a_kernel_whose_sides_all_show_gets_no_further_case(judge: Judge) -> None:
