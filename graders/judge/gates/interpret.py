@@ -24,7 +24,7 @@ from graders.judge.scoring import WASTEFUL_SHARE
 
 
 def run(context: Context) -> GateResult:
-    """Run all cases on the checked interpreter. Only correct results come with launcher remarks."""
+    """Run all cases on the checked interpreter. Only correct results come with remarks."""
     exercise, runtime = context.exercise, context.runtime
     cases = runtime.cases(exercise)
     counted = traffic_case(cases)
