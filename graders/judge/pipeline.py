@@ -218,6 +218,7 @@ class Judge:
             with limited():
                 self._pass_gates(progress, submission)
             progress.findings = [_placed(finding, submission) for finding in progress.findings]
+            progress.remarks = [_placed(remark, submission) for remark in progress.remarks]
         except TooCostlyError as error:
             progress.findings = [_too_costly(error)]
             return self._report(progress, Verdict.UNGRADED)

@@ -31,6 +31,7 @@ class Launching:
 
     def program_id(self, axis: int) -> Block:
         """`tl.program_id`: one number if all programs of the batch share it."""
+        self.batch.shown = self.batch.grid[axis] > 1
         values = self.batch.pids[:, axis].astype(np.int64)
         if (values == values[0]).all():
             values = values[:1]

@@ -104,6 +104,7 @@ class Memory:
 
     def active_factors(self, pointer: Block, mask: Block | None) -> tuple[Array, ...]:
         """The mask of an access, and the programs that control flow has left active."""
+        self.batch.shown = mask
         factors: tuple[Array, ...] = () if mask is None else mask.mask_factors()
         if self.batch.active is not None:
             alive = self.batch.active.reshape((-1,) + (1,) * len(pointer.shape))

@@ -61,6 +61,7 @@ class Batch:
         self.lane_limit = 1 << 62
         self.aims: Any = None  # the watcher of where stores were aimed at
         self.pointing: Any = None  # the watcher of every access, before it is checked
+        self.shown: Any = None  # by the last operation, see `control.sides`: its mask, or a bool
 
     def start(self, linear: Array, undoable: bool) -> None:
         """Begin a batch of the programs with these launch numbers."""

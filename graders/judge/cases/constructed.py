@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, product
 from math import gcd, prod
 
 import torch
@@ -24,6 +24,7 @@ from graders.judge.plan.steps import CasePlan, LaunchPlan, launches_of
 from graders.judge.records import Case, Exercise, TensorSpec
 
 COUNT = 48  # rows of the covering array
+FURTHER, AIMED = 20, 14  # cases for decisions of which one side was seen; rows that aim at them
 MOST_CONSTANTS = 6  # of a submission
 MOST_LEVELS = 40  # sizes of an axis
 BASIC = (1, 7, 20, 24, 18)  # multiples of 1, 4, 8 and 2, and of no more
@@ -50,7 +51,12 @@ class Constants:
     programs: tuple[int, ...]
 
 
-def constants_of(plan: LaunchPlan, cases: Sequence[Case], literals: Iterable[float]) -> Constants:
+def constants_of(
+    plan: LaunchPlan,
+    cases: Sequence[Case],
+    literals: Iterable[float],
+    most: int = MOST_CONSTANTS,
+) -> Constants:
     """The constants of a submission; `cases` are those of the plan, `literals` are in its text."""
     written = {int(number) for number in literals if number == int(number)}
     given: Counter[int] = Counter()
@@ -64,7 +70,7 @@ def constants_of(plan: LaunchPlan, cases: Sequence[Case], literals: Iterable[flo
     sizes = [size for size in likely if size in written] + sorted(written, reverse=True) + likely
     fixed = [count for count, of in grids.items() if count > 1 and len(of) > 1]
     return Constants(
-        tuple(dict.fromkeys(s for s in sizes if SMALLEST <= s <= LARGEST))[:MOST_CONSTANTS],
+        tuple(dict.fromkeys(s for s in sizes if SMALLEST <= s <= LARGEST))[:most],
         tuple(sorted(fixed, reverse=True)[:2]),
     )
 
@@ -91,12 +97,61 @@ def constructed(
 
     Equal constants give equal cases. With a `secret` they are other cases of the same kinds.
     """
+    rows = _array(contract, constants, repr((exercise.name, constants, secret)), COUNT)
+    rows += _beyond(contract, constants)
+    return tuple(_case(exercise, contract, row) for row in rows)
+
+
+def further(
+    exercise: Exercise, contract: Contract, constants: Constants, near: Sequence[int]
+) -> tuple[Case, ...]:
+    """A few more cases, for decisions of which all others showed one side only.
+
+    `constants` are all of the submission, and `near` those in the lines of the decisions.
+    """
+    sizes = (size + more for of in (near, constants.sizes) for more in (1, 0, -1) for size in of)
+    aimed = islice(chain(_longest(contract), _sized(contract, sizes)), AIMED)
+    named = {contract.name(row): row for row in aimed}
+    first = Constants(tuple(dict.fromkeys([*near, *constants.sizes]))[:MOST_CONSTANTS], ())
+    drawn = _array(contract, first, repr((exercise.name, first, "further")), FURTHER)
+    named |= {contract.name(row): row for row in drawn}
+    return tuple(_case(exercise, contract, row) for row in islice(named.values(), FURTHER))
+
+
+def _longest(contract: Contract) -> Iterator[Row]:
+    """Yield rows with each axis as long as a case may be, and one with all axes as short."""
+    longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else LONGEST
+    sizes = [2**power + 1 for power in range(longest.bit_length(), -1, -1)]
+    for others, name in product((FEW, 1), _free(contract)):
+        rows = (_one_long(contract, name, size, others) for size in sizes if size <= longest)
+        yield from islice((r for r in rows if r is not None and _cost(contract, r) <= LONGEST), 1)
+    for name in _free(contract)[:1]:
+        yield from (row for row in (_one_long(contract, name, 1),) if row is not None)
+
+
+def _sized(contract: Contract, sizes: Iterable[int]) -> Iterator[Row]:
+    """Yield rows in which one axis, or the product of all, has about one of these sizes."""
+    free = _free(contract)
+    longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else BEYOND
+    for size in (size for size in sizes if 0 < size <= longest):
+        side = round(size ** (1 / max(1, len(free)))) + 1
+        rows = [_one_long(contract, name, size, FEW) for name in free]
+        rows += [_one_long(contract, name, side, side) for name in free[: len(free) > 1]]
+        yield from (r for r in rows if r is not None and _cost(contract, r) <= BEYOND)
+
+
+def _free(contract: Contract) -> list[str]:
+    """The axes whose sizes the contract does not list."""
+    return [name for name, axis in contract.axes.items() if not axis.sizes]
+
+
+def _array(contract: Contract, constants: Constants, text: str, count: int) -> list[Row]:
+    """At most `count` rows of a covering array; equal texts draw equal rows."""
     levels = {name: _levels(axis.sizes, constants.sizes) for name, axis in contract.axes.items()}
     sizes = {
         name: tuple(size for size in found if contract.axes[name].allows(size))
         for name, found in levels.items()
     }
-    text = repr((exercise.name, constants, secret))
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
     def small(row: Row) -> Row | None:
@@ -111,16 +166,14 @@ def constructed(
 
     def classes(row: Row) -> Row:
         """The row with two classes for each size: which constants it exceeds, its alignment."""
-        free = [name for name, axis in contract.axes.items() if not axis.sizes]
+        free = _free(contract)
         seen = {name: level for name, level in row.items() if name not in free}
         for name in free:
             seen[f"{name} past"] = bisect_left(bounds, row[name])
             seen[f"{name} multiple of"] = gcd(row[name], ALIGNED)
         return seen
 
-    rows = covering(contract.factors(sizes), COUNT, seed, small, classes, cost)
-    rows += _beyond(contract, constants)
-    return tuple(_case(exercise, contract, row) for row in rows)
+    return covering(contract.factors(sizes), count, seed, small, classes, cost)
 
 
 def past_grids(exercise: Exercise, contract: Contract) -> tuple[Case, ...]:
@@ -153,7 +206,7 @@ def _beyond(contract: Contract, constants: Constants) -> list[Row]:
         longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else most
         products = {p * b + 1 for p in counts for b in blocks}
         sizes = sorted((size for size in products if size <= longest), reverse=True)
-        for name in (name for name, axis in contract.axes.items() if not axis.sizes):
+        for name in _free(contract):
             rows = (_one_long(contract, name, size, others=FEW) for size in sizes)
             fitting = (r for r in rows if r is not None and _cost(contract, r) <= most)
             found += [*islice(fitting, 1)]

@@ -17,13 +17,14 @@ from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.pointing import pointing_of, with_rounds
+from graders.judge.running.reached import Sides, remark
 from graders.judge.running.traffic import traffic_case
 from graders.judge.running.unseen import ran_in
 from graders.judge.scoring import WASTEFUL_SHARE
 
 
 def run(context: Context) -> GateResult:
-    """Run all cases on the checked interpreter. Only correct results come with launcher remarks."""
+    """Run all cases on the checked interpreter. Only correct results come with remarks."""
     exercise, runtime = context.exercise, context.runtime
     cases = runtime.cases(exercise)
     counted = traffic_case(cases)
@@ -34,7 +35,9 @@ def run(context: Context) -> GateResult:
     context.facts.largest = max((item.size for item in ran.passed), default=0)
     _count(context.facts, cases, ran)
     findings = _explained(context, planned, ran)
-    if not ran.failures and (more := constructed.run(context)) is not None:
+    sides = Sides()
+    sides.add(planned.plan, (outcome for _, outcome in ran.outcomes))
+    for more in constructed.runs(context, sides) if not ran.failures else ():
         ran = more.ran
         _count(context.facts, more.cases, ran)
         findings = _explained(context, more.planned, ran)
@@ -42,8 +45,12 @@ def run(context: Context) -> GateResult:
             findings += more.findings
             context.facts.failed_parts.add(more.part)
             context.facts.public_failed_parts.add(more.part)
-    remarks = () if findings else context.captured.remarks
-    return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
+    remarks = [*context.captured.remarks]
+    if missing := sides.missing():
+        remarks.append(remark(missing, planned.source))
+    return GateResult.of(
+        findings, () if findings else remarks, keeps=WASTEFUL_SHARE if ran.slow else None
+    )
 
 
 def _explained(context: Context, planned: PlannedJobs, ran: RunResult) -> list[Finding]:

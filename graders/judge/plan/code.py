@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from graders.judge.plan.arms import number_arms
+from graders.judge.plan.decisions import number_decisions
 from graders.judge.plan.tree_data import from_data, to_data
 
 # The builtins of Python that a kernel may use.
@@ -58,7 +59,7 @@ class Code:
         """A fresh tree whose nodes have the lines of the submission.
 
         first_line: the number that the line of `def` gets; by default its own. kernel: give each
-        arm of a branch its number in this kernel of the plan, as the attribute `arm`.
+        arm of a branch and each decision its number in this kernel of the plan.
         """
         shift = 0 if first_line is None else first_line - self.def_line
         node = ast.parse(self.text).body[0] if self.parsed is None else from_data(self.parsed)
@@ -69,6 +70,7 @@ class Code:
             part.col_offset = part.end_col_offset = column
         if kernel is not None:
             number_arms(node, nodes, kernel)
+            number_decisions(node, nodes, kernel)
         return node
 
     @cached_property

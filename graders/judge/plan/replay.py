@@ -50,11 +50,12 @@ class Replay:
         self.tuners: dict[int, Any] = {}
         self.run: Any = None
         self.ran: dict[str, set[int]] = {}  # the arms that ran, by the meaning of a launch
+        self.sides: set[int] = set()  # of decisions, see `plan.decisions`
         self._copied: dict[int, torch.Tensor] = {}  # per byte: did a copy find it unstored?
 
     def begin(self, run: Any, inputs: Mapping[int, torch.Tensor], keep: Sequence[int]) -> None:
         """Begin a new case, with its arguments' storages and those kept of earlier cases."""
-        self.run, self.ran = run, {}
+        self.run, self.ran, self.sides = run, {}, set()
         self.release(keep)
         self.storages |= inputs
 
@@ -174,6 +175,7 @@ class Replay:
             return
         ran = self.ran.setdefault(self.kernels.meaning(step), set())
         control.arms = self.kernels.arms = ran
+        control.sides = self.sides
         kernel[grid](*positional, **named)
 
     def _at(self, line: int | None, act: Callable[[], None]) -> None:

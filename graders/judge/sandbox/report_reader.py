@@ -47,6 +47,7 @@ class WorkerReport:
     returned: str = ""
     compiled: int = 0
     ran: Mapping[str, frozenset[int]] | None = None
+    sides: frozenset[int] = frozenset()
 
 
 def parse(raw: bytes) -> WorkerReport:
@@ -71,6 +72,7 @@ def parse(raw: bytes) -> WorkerReport:
         returned=text(report.get("returned"), MAX_MESSAGE),
         compiled=_whole(report.get("compiled"), MOST_COMPILED) or 0,
         ran=_ran(report.get("ran")),
+        sides=_numbered(report.get("sides")) or frozenset(),
     )
 
 
@@ -80,10 +82,18 @@ def _ran(value: object) -> Mapping[str, frozenset[int]] | None:
         return None
     found = {}
     for alike, arms in value.items():
-        if not isinstance(arms, list) or any(type(arm) is not int or arm < 0 for arm in arms):
+        numbers = _numbered(arms)
+        if numbers is None:
             return None
-        found[str(alike)] = frozenset(arms)
+        found[str(alike)] = numbers
     return found
+
+
+def _numbered(value: object) -> frozenset[int] | None:
+    """Return a list of whole numbers from 0 as a set; None for anything else."""
+    if not isinstance(value, list) or any(type(one) is not int or one < 0 for one in value):
+        return None
+    return frozenset(value)
 
 
 def text(value: object, limit: int) -> str:

@@ -156,6 +156,7 @@ def _run_job(
             finally:
                 report |= job_report.launches(run, job)
                 report["ran"] = {alike: sorted(arms) for alike, arms in replay.ran.items()}
+                report["sides"] = sorted(replay.sides)
         # After the engine has ended, because it would check every torch operation.
         view = ref_of(job.result)
         assert view is not None, "the judge sends no job without a result"

@@ -114,5 +114,6 @@ class Outcome:
     returned: str = ""
     compiled: int = 0  # kernels that were compiled while the GPU waited
     ran: Mapping[str, frozenset[int]] | None = None  # arms of branches, see `plan.arms`
+    sides: frozenset[int] = frozenset()  # of decisions, see `plan.decisions`
     seconds: float = 0.0
     signal: str = ""

@@ -93,6 +93,12 @@ def test_a_pass_cannot_be_claimed() -> None:
     assert parse(report(verdict="passed", points=10, status="returned")) == WorkerReport()
 
 
+@pytest.mark.parametrize("sides", [[1, -2], [True], [1.0], "12", {"1": 2}, [[1]], None])
+def test_sides_are_whole_numbers(sides: object) -> None:
+    assert parse(report(sides=[4, 5])).sides == {4, 5}
+    assert parse(report(sides=sides)).sides == frozenset()
+
+
 def test_lengths_and_numbers_are_bounded() -> None:
     found = parse(
         report(

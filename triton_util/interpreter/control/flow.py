@@ -18,6 +18,7 @@ from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.blame import acts_for_the_kernel
 from triton_util.interpreter.control.merging import UNDEFINED, merged_value, unwrapped
+from triton_util.interpreter.control.sides import Sides
 from triton_util.interpreter.control.waiting import Rounds
 from triton_util.interpreter.operations.blocks import Block
 from triton_util.interpreter.operations.formats import Array
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from triton_util.interpreter.contracts import Running
 
 
-class Control:
+class Control(Sides):
     """What rewritten kernels call at their branches and loops."""
 
     language = tl
     locals = staticmethod(locals)  # because a kernel may have a variable of that name
 
     def __init__(self, run: Running) -> None:
+        super().__init__()
         self.run = run
         self.frames: list[Frame] = []
-        self.arms: set[int] = set()  # the arms that ran, see `rewriting`
 
     def begin(self) -> None:
         """Begin a batch, in which no function and no loop is running."""
@@ -102,11 +103,6 @@ class Control:
     def capture(self, scope: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
         """The values of variables, or UNDEFINED."""
         return tuple(scope.get(name, UNDEFINED) for name in names)
-
-    def ran(self, arm: int, value: Any = None) -> Any:
-        """Note that an arm ran, and return the value of its expression."""
-        self.arms.add(arm)
-        return value
 
     def branch(self, test: Any) -> Branch:
         """The two paths of an `if`."""

@@ -5,7 +5,8 @@ branch and loop: if all programs agree, Python continues as written.  If they di
 run, each with only its own programs active, and the variables that they assign are merged.
 Only what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`, and
 conditional expressions, `and`, `or`, `not`, chained comparisons.
-If a node has a number `arm`, `Control.arms` contains this number after the node ran.
+If a node has a number `arm`, `Control.arms` contains this number after the node ran. If it has an
+attribute `decides`, `control.sides` notes its two sides.
 """
 
 from __future__ import annotations
@@ -122,7 +123,9 @@ class KernelRewriter(ast.NodeTransformer):
         result: list[ast.stmt] = []
         for statement in statements:
             if hasattr(statement, "arm"):
-                result += _located([ast.Expr(_call("ran", ast.Constant(statement.arm)))], statement)
+                result += _noted("ran", statement.arm, statement)
+            if hasattr(statement, "decides"):
+                result += _noted("entered", statement.decides[1], statement)
             new = self.visit(statement)
             result.extend(new if isinstance(new, list) else [new])
             if isinstance(statement, ast.Return):
@@ -132,6 +135,9 @@ class KernelRewriter(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         """Rewrite a node; an expression with an `arm` notes that number once it has its value."""
         made = super().visit(node)
+        if isinstance(node, ast.expr) and hasattr(node, "decides"):
+            how, number = node.decides
+            made = _call(how, ast.Constant(number), made)
         if isinstance(node, ast.expr) and hasattr(node, "arm"):
             return _call("ran", ast.Constant(node.arm), made)
         return made
@@ -186,7 +192,7 @@ class KernelRewriter(ast.NodeTransformer):
         loop = ast.Call(_attribute("loop"), arguments, keywords)
         shared = self._shared(node, node.body)
         names = [name for name in shared if name not in targets(node.target)]
-        body = self._loop_body(node.body)
+        body = self._loop_body(node)
         n = self._fresh()
         text = f"_tw_l{n} = _tw_LOOP\nfor _tw_TARGET in _tw_l{n}.turns():\n"
         text += textwrap.indent(self._guarded("l", n, names), "    ")
@@ -200,7 +206,7 @@ class KernelRewriter(ast.NodeTransformer):
         if leaves_loop(node.body) or has_return(node) or node.orelse:
             return self._python_while(node)
         names = self._shared(node, [*node.body, ast.Expr(node.test)])
-        body = self._loop_body(node.body)
+        body = self._loop_body(node)
         n = self._fresh()
         text = f"_tw_l{n} = _tw.while_loop()\nwhile _tw_l{n}.goes(_tw_TEST):\n"
         text += textwrap.indent(self._guarded("l", n, names), "    ")
@@ -210,7 +216,7 @@ class KernelRewriter(ast.NodeTransformer):
     def _python_while(self, node: ast.While) -> list[ast.stmt]:
         """A `while` that all programs repeat equally often; it detects an endless wait."""
         n, rest = self._fresh(), self._block(node.orelse)
-        test, body = self.visit(node.test), self._loop_body(node.body)
+        test, body = self.visit(node.test), self._loop_body(node)
         text = f"_tw_w{n} = _tw.rounds()\n"
         text += f"while _tw_w{n}.again(_tw.plain(_tw_TEST)):\n    _tw_BODY\n"
         text += "else:\n    _tw_REST\n" if rest else ""
@@ -224,15 +230,17 @@ class KernelRewriter(ast.NodeTransformer):
         merged = f"{_tuple(names)} = _tw_l{n}.merge({_capture(names)}, _tw_o{n})"
         return kept + "_tw_BODY\n" + _if_split(n, kind, merged)
 
-    def _loop_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def _loop_body(self, node: ast.For | ast.While) -> list[ast.stmt]:
         self._loops += 1
-        rewritten = self._block(body)
+        rewritten = self._block(node.body)
         self._loops -= 1
-        return rewritten
+        if not hasattr(node, "decides"):
+            return rewritten
+        return [*_noted("repeated", node.decides[1], node), *rewritten]
 
     def _ordinary_loop(self, node: ast.For) -> ast.stmt:
         node.iter = self.visit(node.iter)
-        node.body = self._loop_body(node.body)
+        node.body = self._loop_body(node)
         node.orelse = self._block(node.orelse)
         return node
 
@@ -306,6 +314,11 @@ def _attribute(name: str) -> ast.expr:
 
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(_attribute(name), list(arguments), [])
+
+
+def _noted(how: str, number: int, node: ast.stmt) -> list[ast.stmt]:
+    """The statement that notes this number; it has the line of `node`."""
+    return _located([ast.Expr(_call(how, ast.Constant(number)))], node)
 
 
 def _lambda(body: ast.expr, *names: str) -> ast.expr:
