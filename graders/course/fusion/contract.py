@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import torch
+
 from graders.course.fusion.exercise import VIEWS_3D
 from graders.judge.cases.builders import FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values, last_axes
+
+LARGE = Values(scale=1e30, dtypes=(torch.float32, torch.bfloat16))
 
 STACK = Tensor(
     "a batch rows columns",
@@ -15,7 +19,7 @@ STACK = Tensor(
         "rotated_sliced",
         *VIEWS_3D,
     ),
-    (ORDINARY, Values(scale=4.0), Values(scale=50.0), Values(scale=1e-6)),
+    (ORDINARY, Values(scale=4.0), Values(scale=50.0), Values(scale=1e-6), LARGE),
 )
 
 FEW = Axis(sizes=(1, 2, 3), high=3)

@@ -9,12 +9,12 @@ from graders.judge.cases.builders import ALL_VIEWS, FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
 from graders.judge.records import View
 
+WIDE = (torch.float32, torch.bfloat16)  # dtypes that hold 1e30
 PICTURE = Tensor(
     "3 height width",
     ("contiguous", "rotated", "rotated_sliced", *PICTURE_VIEWS),
-    (ORDINARY, Values("specials"), Values("ramp")),
+    (ORDINARY, Values("specials"), Values("ramp"), Values(scale=1e30, dtypes=WIDE)),
 )
-WIDE = (torch.float32, torch.bfloat16)  # dtypes that hold 1e30
 MATRIX = Tensor(
     "m n", ("contiguous", *ALL_VIEWS), (ORDINARY, Values(scale=1e30, dtypes=WIDE), Values("rising"))
 )

@@ -9,6 +9,7 @@ of values that the contract allows.
 from __future__ import annotations
 
 import hashlib
+import random
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,7 @@ MULTIPROCESSORS = 132  # of the GPU that launchers see: a usual cap on the numbe
 LONGEST = 2**18 + 2**10  # elements of a case in which an axis passes caps on the number of programs
 BEYOND = 2**21  # the same, if programs are seen to take several rounds
 LONGEST_OF_SEVERAL = 33_000  # the size of an axis if there are others: a row fits one block
+SHORT = 7  # the longest that the other axes of a long one are, if all are too long
 FEW = 3  # the other axes of such a case: with 1, programs could not be told apart
 PAST_GRID = 70_001  # of an axis: more programs than a GPU starts along axes 1 and 2 of a grid
 
@@ -97,8 +99,10 @@ def constructed(
 
     Equal constants give equal cases. With a `secret` they are other cases of the same kinds.
     """
-    rows = _array(contract, constants, repr((exercise.name, constants, secret)), COUNT)
-    rows += _beyond(contract, constants)
+    text = repr((exercise.name, constants, secret))
+    rows = _array(contract, constants, text, COUNT)
+    for row in _beyond(contract, constants):
+        rows += [row, *_laid_out(contract, row, text)]
     return tuple(_case(exercise, contract, row) for row in rows)
 
 
@@ -152,12 +156,21 @@ def _array(contract: Contract, constants: Constants, text: str, count: int) -> l
         name: tuple(size for size in found if contract.axes[name].allows(size))
         for name, found in levels.items()
     }
-    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+    free = _free(contract)
+    past = {name: _largest(contract, name, constants) for name in free}
+    for name in free:  # as many sizes past all constants as others: they are drawn as often
+        long = [size for size in sizes[name] if size > past[name]]
+        sizes[name] += tuple(long * (len(sizes[name]) // max(1, len(long)) - 1))
 
     def small(row: Row) -> Row | None:
-        found = contract.allowed(row)
-        fits = found is not None and contract.size(found) <= contract.work
-        return found if fits else None
+        """The row, or else with only its longest axis as long; None if that is too much too."""
+        longest = max(free, key=lambda name: row[name], default="")
+        short = {name: row[name] % SHORT + 1 for name in free if name != longest}
+        for changed in ({}, short):
+            found = contract.allowed({**row, **changed})
+            if found is not None and contract.size(found) <= contract.work:
+                return found
+        return None
 
     def cost(row: Row) -> float:
         return contract.size(row) / contract.work
@@ -165,15 +178,25 @@ def _array(contract: Contract, constants: Constants, text: str, count: int) -> l
     bounds = sorted({bound for size in constants.sizes for bound in (size, 2 * size)})
 
     def classes(row: Row) -> Row:
-        """The row with two classes for each size: which constants it exceeds, its alignment."""
-        free = _free(contract)
+        """The row with classes for each size: which constants it exceeds, all, its alignment."""
         seen = {name: level for name, level in row.items() if name not in free}
         for name in free:
             seen[f"{name} past"] = bisect_left(bounds, row[name])
+            seen[f"{name} past all"] = row[name] > past[name]
             seen[f"{name} multiple of"] = gcd(row[name], ALIGNED)
         return seen
 
-    return covering(contract.factors(sizes), count, seed, small, classes, cost)
+    return covering(contract.factors(sizes), count, _seed(text), small, classes, cost)
+
+
+def _largest(contract: Contract, name: str, constants: Constants) -> int:
+    """The largest constant that the axis can exceed in a small case."""
+    axis = contract.axes[name]
+    return max((c for c in constants.sizes if c < contract.work and axis.allows(c + 1)), default=0)
+
+
+def _seed(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 def past_grids(exercise: Exercise, contract: Contract) -> tuple[Case, ...]:
@@ -211,6 +234,15 @@ def _beyond(contract: Contract, constants: Constants) -> list[Row]:
             fitting = (r for r in rows if r is not None and _cost(contract, r) <= most)
             found += [*islice(fitting, 1)]
     return found
+
+
+def _laid_out(contract: Contract, row: Row, text: str) -> Iterator[Row]:
+    """Yield the row with other layouts, if it is not too large then."""
+    draw = random.Random(_seed(text + contract.name(row)))
+    views = {f"{name}.view": draw.choice(of.views) for name, of in contract.tensors().items()}
+    found = contract.allowed({**row, **views})
+    if found is not None and found != row and _cost(contract, found) <= BEYOND:
+        yield found
 
 
 def _cost(contract: Contract, row: Row) -> int:
