@@ -5,8 +5,9 @@
 Real nbgrader and the real judge, in a copy of the clone: make the class, release, hand in by the
 exchange and by zips of three platforms (late, renamed, damaged, scripts), grade with `kill -9` at
 random moments, grade by hand, change a hidden case and grade again, feedback, report and tables.
-With --db the gradebook is there instead of in SQLite; it has to be empty. Prints a line for each
-question; exit code 1 where an answer is no.
+There are teams, groups of Gradescope, late days, a penalty and an extension. A class of 22 has
+every kind of student. With --db the gradebook is there instead of in SQLite; it has to be empty.
+Prints a line for each question; exit code 1 where an answer is no.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from generated_class import (
     kernels,
     members,
     write_roster,
+    write_rules,
+    write_teams,
 )
 from nbgrader.api import Gradebook
 from nbgrader.auth import Authenticator
@@ -52,7 +55,6 @@ from graders.grading.plugins.commands import Nbgrader
 COPIED = ("graders", "triton_util", "solutions")
 SETTINGS = """
 c.ExchangeCollect.check_owner = False
-c.LateSubmissionPlugin.penalty_method = "zero"
 """
 TABLES = {  # exporter → the column that names a student, and what stands in it
     "Canvas": ("SIS Login ID", lambda member: member.id),
@@ -142,6 +144,7 @@ def make(term: Term) -> None:
     shutil.copytree(figures, term.clone / "benchmarks" / "results")
     term.tilewise("course", "init", str(term.course))
     write_roster(term.members, term.course / "roster.csv")
+    write_teams(term.members, term.course / "teams.csv")
     with open(term.course / "nbgrader_config.py", "a", encoding="utf-8") as config:
         config.write(SETTINGS)
     term.nbgrader.run(term.course, "generate_assignment", term.assignment)
@@ -156,18 +159,16 @@ def hand_in(term: Term) -> None:
     mine = [member for member in term.members if member.way == "exchange"]
     for member in (member for member in mine if not member.late):
         submit(term, member, writer.content(member))
-    time.sleep(1.5)  # nbgrader's times are whole seconds
-    due = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
-    term.nbgrader.run(
-        term.course, "db", "assignment", "add", term.assignment, f"--duedate={due}",
-        f"--db={term.database}",
-    )  # fmt: skip
+    time.sleep(1.5)  # the due date in rules.toml is a whole second
+    due = datetime.now(UTC)
+    write_rules(term.members, term.assignment, due, term.course / "rules.toml")
     time.sleep(1.5)
     for member in (member for member in mine if member.late):
         submit(term, member, writer.content(member))
     for lms in LMS:
-        writer.pack(term.members, lms, term.folder)
-    term.tell(f"handed in: {len(mine)} by the exchange, {term.count - len(mine)} in zips")
+        writer.pack(term.members, lms, term.folder, due)
+    zipped = sum(member.hands_in for member in term.members) - len(mine)
+    term.tell(f"handed in: {len(mine)} by the exchange, {zipped} in zips")
 
 
 def submit(term: Term, member: Member, content: str) -> None:
@@ -195,14 +196,13 @@ def grade(term: Term) -> None:
     each, more = divmod(term.kills, 1 + len(LMS))
     term.autograde("--collect", kills=each + more)
     for lms in LMS:
-        term.autograde("--from", str(term.folder / f"{lms}.zip"), kills=each)
+        term.autograde("--from", str(term.folder / f"{lms}.zip"), "--lms", lms, kills=each)
     term.autograde()
     told = (term.folder / "log").read_text(encoding="utf-8").splitlines()
     last = [line for line in told if " submissions: " in line][-1]
     damaged = sum(member.form == "damaged" for member in term.members)
-    expected = (
-        f"{term.count} submissions: 0 graded, {term.count - damaged} unchanged, {damaged} ungraded"
-    )
+    came = sum(member.hands_in for member in term.members)
+    expected = f"{came} submissions: 0 graded, {came - damaged} unchanged, {damaged} ungraded"
     term.ask("a last run grades nobody again", [] if last == expected else [last], expected)
     term.tell(f"graded, {term.kills} runs killed before")
 
@@ -212,7 +212,8 @@ def look(term: Term, changed: bool, by_hand: bool) -> None:
     wrong = []
     with Gradebook(term.database) as gradebook:
         found = {s.student.id: s for s in gradebook.assignment_submissions(term.assignment)}
-        known = {member.id: member for member in term.members if member.form != "damaged"}
+        read = [member for member in term.members if member.form not in ("damaged", "nothing")]
+        known = {member.id: member for member in read}
         wrong += [f"{name} is in the gradebook" for name in found.keys() - known.keys()]
         wrong += [f"{name} is not in the gradebook" for name in known.keys() - found.keys()]
         for name in found.keys() & known.keys():
@@ -251,7 +252,7 @@ def grade_by_hand(term: Term) -> None:
 
 def finish(term: Term) -> None:
     """Feedback, report and the tables of three platforms."""
-    graded = [member for member in term.members if member.form != "damaged"]
+    graded = [member for member in term.members if member.score(True) is not None]
     damaged = [member for member in term.members if member.form == "damaged"]
     started = time.perf_counter()
     term.tilewise("feedback", term.assignment, damaged=True)
@@ -265,11 +266,11 @@ def finish(term: Term) -> None:
     )
     term.nbgrader.run(term.course, "release_feedback", term.assignment)
     pages = list((term.course / "exchange").rglob("feedback/*.html"))
-    sent = [member for member in graded if member.way == "exchange"]
+    sent = [m for m in graded if m.way == "exchange" and m.work == m.number]  # own pages
     term.ask("feedback in the exchange", [] if len(pages) == len(sent) else [len(pages)])
     term.tilewise("report", term.assignment)
     rows = read(term.course / "reports" / f"{term.assignment}.csv", "student")
-    wrong = [m.id for m in graded if points(rows[m.id]["score"]) != m.score(True)]
+    wrong = [m.id for m in term.members if points(rows[m.id]["score"]) != m.score(True)]
     wrong += [m.id for m in damaged if rows[m.id]["score"] or not rows[m.id]["reason"]]
     term.ask("the report, and why who is ungraded", wrong, f"{len(rows)} rows as known")
     for lms, (column, name) in TABLES.items():

@@ -11,6 +11,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import nbformat
@@ -26,23 +27,34 @@ SIZE = 12_345  # no case of the course has it, until a hidden one is added
 GRID = "grid = (triton.cdiv(n_elements, BLOCK_SIZE), 1, 1)"
 LMS = ("canvas", "moodle", "gradescope")
 
-# kernel, form, way, late; a class of eight has every form and every way
-ROWS = (
-    ("right", "notebook", "exchange", False),
-    ("until changed", "notebook", "canvas", False),
-    ("right", "script", "moodle", False),
-    ("right", "damaged", "gradescope", False),
-    ("right", "notebook", "exchange", True),
-    ("until changed", "notebook", "exchange", False),
-    ("right", "notebook", "gradescope", False),
-    ("right", "notebook", "moodle", False),
-    ("renamed", "notebook", "exchange", False),
-    ("wrong", "notebook", "canvas", False),
-    ("untouched", "notebook", "moodle", False),
-    ("wrong", "script", "gradescope", False),
-    ("right", "damaged", "exchange", False),
-    ("until changed", "notebook", "exchange", True),
-    ("renamed", "notebook", "canvas", False),
+PER_DAY, FREE_DAYS = 10, 1  # percent of the points; late days of each student
+MOMENT, TWO_DAYS = timedelta(seconds=1), timedelta(hours=50)
+PAIR, GROUP = "pair", "group"  # a team of teams.csv; a group of Gradescope
+
+# kernel, form, way, late, team; a class of 22 has every form, every way and every team
+ROWS: tuple[tuple[str, str, str, timedelta, str], ...] = (
+    ("right", "notebook", "exchange", timedelta(), ""),
+    ("until changed", "notebook", "canvas", timedelta(), ""),
+    ("right", "script", "moodle", timedelta(), ""),
+    ("right", "damaged", "gradescope", timedelta(), ""),
+    ("right", "notebook", "exchange", MOMENT, ""),
+    ("until changed", "notebook", "exchange", timedelta(), ""),
+    ("right", "notebook", "gradescope", timedelta(), ""),
+    ("right", "notebook", "moodle", timedelta(), ""),
+    ("renamed", "notebook", "exchange", timedelta(), ""),
+    ("wrong", "notebook", "canvas", timedelta(), ""),
+    ("untouched", "notebook", "moodle", timedelta(), ""),
+    ("wrong", "script", "gradescope", timedelta(), ""),
+    ("right", "damaged", "exchange", timedelta(), ""),
+    ("until changed", "notebook", "exchange", MOMENT, ""),
+    ("renamed", "notebook", "canvas", timedelta(), ""),
+    ("wrong", "notebook", "exchange", timedelta(), PAIR),  # the next one counts for the pair
+    ("right", "notebook", "exchange", timedelta(), PAIR),
+    ("right", "nothing", "team", timedelta(), PAIR),
+    ("until changed", "notebook", "gradescope", TWO_DAYS, GROUP),
+    ("until changed", "nothing", "gradescope", TWO_DAYS, GROUP),  # has an extension
+    ("right", "notebook", "gradescope", TWO_DAYS, ""),
+    ("right", "nothing", "nothing", timedelta(), ""),
 )
 
 
@@ -52,9 +64,34 @@ class Member:
 
     number: int
     kernel: str
-    form: str  # notebook, script, damaged
-    way: str  # exchange, or the learning platform
-    late: bool
+    form: str  # notebook, script, damaged; nothing, if another one handed in for the team
+    way: str  # exchange, or the learning platform; "nothing" without any work
+    lateness: timedelta
+    kind: str  # of the team, or ""
+
+    @property
+    def hands_in(self) -> bool:
+        return self.form != "nothing"
+
+    @property
+    def late(self) -> bool:
+        return bool(self.lateness)
+
+    @property
+    def team(self) -> str:
+        """The name of the team; each repetition of the table has its own."""
+        return f"{self.kind}-{self.number // len(ROWS)}" if self.kind else ""
+
+    @property
+    def work(self) -> int:
+        """The number of the member whose work counts."""
+        first = self.number - self.number % len(ROWS)
+        return first + {PAIR: 16, GROUP: 18}.get(self.kind, self.number % len(ROWS))
+
+    @property
+    def extension(self) -> timedelta:
+        """The extension in rules.toml."""
+        return timedelta(days=1 if self.kind == GROUP and not self.hands_in else 0)
 
     @property
     def id(self) -> str:
@@ -76,6 +113,8 @@ class Member:
     def packed_as(self) -> str:
         """The path that the learning platform gives to the file; "" for the exchange."""
         first, last = self.name
+        if not self.hands_in:
+            return ""
         kind = "py" if self.form == "script" else "ipynb"
         return {
             "exchange": "",
@@ -88,7 +127,7 @@ class Member:
     def by_hand(self) -> float | None:
         """The points that a person gives for the case study; None where nothing is written."""
         answered = self.form == "notebook" and self.kernel != "untouched"
-        return float(1 + self.number % 5) if answered else None
+        return float(1 + self.work % 5) if answered else None
 
     def judged(self, changed: bool) -> float:
         """The points for the kernel, before and after the hidden cases have changed."""
@@ -99,10 +138,13 @@ class Member:
         return RECORD.max_points
 
     def score(self, changed: bool) -> float | None:
-        """What the tables for an LMS must say at the end; None for an open grade."""
-        if self.form == "damaged":
+        """What the tables for an LMS must say at the end; None for an open grade, or nothing."""
+        if self.form == "damaged" or self.way == "nothing":
             return None
-        return 0.0 if self.late else self.judged(changed) + (self.by_hand or 0.0)
+        counts = Member(self.work, *ROWS[self.work % len(ROWS)])
+        points = counts.judged(changed) + (counts.by_hand or 0.0)
+        late = max(0, -((self.extension - counts.lateness) // timedelta(days=1)) - FREE_DAYS)
+        return round(points * (1 - PER_DAY / 100 * late), 2)
 
 
 def members(count: int) -> list[Member]:
@@ -126,7 +168,7 @@ def kernels(rooms: Rooms) -> dict[str, str]:
 
 def add_hidden_case(clone: Path) -> None:
     """Change the hidden cases of a clone: one of the size for which a kernel does too little."""
-    path = clone / "graders" / "hidden" / f"{LESSON}.py"
+    path = clone / "graders" / "course" / LESSON / "hidden.py"
     text = path.read_text(encoding="utf-8")
     before = '*cases(two, "n", [997,'
     assert text.count(before) == 1
@@ -156,25 +198,49 @@ class Writer:
                     cell.source = f"Because of the last block. Answer {member.number}."
         return json.dumps(notebook)
 
-    def pack(self, members: Iterable[Member], lms: str, folder: Path) -> Path:
+    def pack(self, members: Iterable[Member], lms: str, folder: Path, due: datetime) -> Path:
         """The zip that the platform offers to the instructor."""
         path = folder / f"{lms}.zip"
         mine = [member for member in members if member.way == lms]
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for member in mine:
+            for member in (member for member in mine if member.hands_in):
                 archive.writestr(member.packed_as, self.content(member))
             archive.writestr("__MACOSX/._answer.ipynb", "not a notebook")
             if lms == "gradescope":
-                archive.writestr("assignment_5_export/submission_metadata.yml", _metadata(mine))
+                archive.writestr(
+                    "assignment_5_export/submission_metadata.yml", _metadata(mine, due)
+                )
         return path
 
 
-def _metadata(members: Sequence[Member]) -> str:
+def _metadata(members: Sequence[Member], due: datetime) -> str:
+    """Gradescope's list of who handed in what, and when: an hour early, or late."""
     lines = []
-    for member in members:
-        lines.append(f"submission_{member.number}:\n  :submitters:\n")
-        lines.append(f"  - :name: {' '.join(member.name)}\n    :email: {member.email}\n")
+    for member in (member for member in members if member.hands_in):
+        time = due + (member.lateness or -timedelta(hours=1))
+        lines.append(f"submission_{member.number}:\n  :created_at: {time:%Y-%m-%d %H:%M:%S} UTC\n")
+        lines.append("  :submitters:\n")
+        for one in members:
+            if one is member or (member.team and one.team == member.team):
+                lines.append(f"  - :name: {' '.join(one.name)}\n    :email: {one.email}\n")
     return "".join(lines)
+
+
+def write_teams(members: Iterable[Member], path: Path) -> None:
+    """The teams of a term, which an instructor writes."""
+    lines = ["assignment,student,team"]
+    lines += [f",{one.id},{one.team}" for one in members if one.kind == PAIR]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_rules(members: Iterable[Member], assignment: str, due: datetime, path: Path) -> None:
+    """Due date, late days, penalty and extensions."""
+    lines = ["[due]", f"{assignment} = {due:%Y-%m-%dT%H:%M:%SZ}", "[late]"]
+    lines += [f"per_day = {PER_DAY}", f"free_days = {FREE_DAYS}"]
+    for one in members:
+        if one.extension:
+            lines += [f"[extensions.{one.id}]", f"{assignment} = {{days = {one.extension.days}}}"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_roster(members: Iterable[Member], path: Path) -> None:

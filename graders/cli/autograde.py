@@ -161,7 +161,7 @@ def _fetch(
 
 def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) -> bool:
     """Copy submissions from a platform's zip or folder; return whether any was left out."""
-    from graders.grading.intake import origins, platforms
+    from graders.grading.intake import elsewhere, origins, platforms
     from graders.grading.intake.roster import read_roster
     from graders.grading.intake.submissions import take
     from graders.grading.intake.teams import instructors_teams, note_groups
@@ -170,6 +170,8 @@ def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) ->
     teams = instructors_teams(course, roster)
     taken = take(source, course / "submitted", assignment, times, roster, lms, teams)
     origins.keep(course, assignment, taken.found)
+    unread = {found.student: taken.unread.get(found.student, []) for found in taken.found}
+    elsewhere.note_unread(course, assignment, unread)
     if lms in platforms.GROUPED:
         note_groups(course, assignment, lms, taken.groups)
     in_groups = sum(bool(group) for group in taken.groups.values())

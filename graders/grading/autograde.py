@@ -19,14 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat.notebooknode import NotebookNode
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from graders.grading import gradebooks, judging
 from graders.grading.course_config import load_config
 from graders.grading.finished import Finished
+from graders.grading.intake.elsewhere import refuse_untouched
 from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.sources import UnreadableFileError
-from graders.grading.intake.submissions import TIMESTAMP
+from graders.grading.intake.timestamps import TIMESTAMP
 from graders.grading.intake.unpacked import bring_up
 from graders.grading.ledger.alone import alone
 from graders.grading.ledger.settled import settle
@@ -173,15 +175,20 @@ class Autograder:
         submission = _Submission(student, path)
         try:
             bring_up(folder, self.assignment)
-            self._put_in_order(counting(folder, self.assignment), path)
+            counts = counting(folder, self.assignment)
+            self._put_in_order(counts, path)
             if self._has_own_tests:
                 files.copy(folder, path.parent, NOTES)
-            code = _code(path, self._masters)
+            notebook = _fixed(path, self._masters)
+            refuse_untouched(
+                notebook, self._masters, self.course, self.assignment, student, counts.name
+            )
+            code = judging.code_of(notebook)
             submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
             submission.digest = self._digest(path, submission.keys)
         except SubmissionError as error:
             said = f"{error.finding.title}: {error.finding.message} {error.finding.next_step}"
-            submission.error = f"the notebook cannot be read: {said.strip()}"
+            submission.error = f"the notebook cannot be graded: {said.strip()}"
         except UnicodeEncodeError:
             submission.error = "the name of the student's folder is no text"
         except UnreadableFileError as error:
@@ -369,6 +376,10 @@ class _Place:
 
 def _code(path: Path, masters: Sequence[MasterCell]) -> list[str]:
     """Return a notebook's code cells in order, as nbgrader sees them after `mend`."""
+    return judging.code_of(_fixed(path, masters))
+
+
+def _fixed(path: Path, masters: Sequence[MasterCell]) -> NotebookNode:
     notebook = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
     mend(notebook, masters)
-    return judging.code_of(notebook)
+    return notebook

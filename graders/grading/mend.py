@@ -14,9 +14,12 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from graders.grading.own_tests.cells import judged_exercises
 from graders.grading.sanitise import clean_notebook, storable
+from graders.judge.submission.refusals import refusal
 
 MAX_CELLS = 2_000  # nbgrader takes milliseconds for each, about ten times
+_FENCED = re.compile(r"\s*```[ \t]*(?:python|py)?[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.S)
 _BEGIN_HIDDEN, _END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
@@ -74,13 +77,23 @@ class Notes:
 
 
 def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
-    """Fix and clean the notebook in place, so that it has every master cell exactly once."""
+    """Fix and clean the notebook in place, so that it has every master cell exactly once.
+
+    Raises SubmissionError if a lesson's notebook has none of them: it is another notebook.
+    """
     notes = Notes()
     for cell in notebook.cells:
         if not isinstance(cell.get("metadata"), Mapping):
             cell.metadata = NotebookNode()
         cell.source = storable(cell.get("source"))
     found = _find(notebook, masters, notes)
+    if not found and judged_exercises((m.name, m.source) for m in masters if m.grade):
+        raise refusal(
+            "other-notebook",
+            "It is not the notebook of this assignment",
+            "None of the assignment's cells is in it; it may be empty, or of another lesson.",
+            "Ask for the right notebook.",
+        )
     _cut(notebook, found, notes)
     notes.tampered += clean_notebook(notebook)
     _remove_foreign_metadata(notebook, found, notes)
@@ -107,10 +120,48 @@ def _find(
             candidates = [cell for cell in marked if id(cell) not in taken]
             if candidates:
                 notes.mend("metadata lost and restored", master.name)
+        if elsewhere := _in_text_cells(notebook, master, candidates):
+            candidates = elsewhere
         if candidates:
             found[master.name] = candidates[-1]
             taken.add(id(candidates[-1]))
     return found
+
+
+def _in_text_cells(
+    notebook: NotebookNode, master: MasterCell, candidates: list[NotebookNode]
+) -> list[NotebookNode]:
+    """Return the raw or text cells with the answer, if the place for it is missing or untouched.
+
+    The judge itself finds an answer in another code cell.
+    """
+    if master.locked or not master.solution or master.cell_type != "code":
+        return []
+    if any(not _same(cell.source, master.source) for cell in candidates):
+        return []
+    return [
+        cell
+        for cell in _definitions(notebook, master.name)
+        if not _same(cell.source, master.source)
+    ]
+
+
+def _definitions(notebook: NotebookNode, function: str) -> list[NotebookNode]:
+    """Return the cells that define the function, if all of them are raw or text cells."""
+    found = [
+        cell
+        for cell in notebook.cells
+        if _grade_id(cell) is None and _defines(_code(cell), function)
+    ]
+    return [] if any(cell.cell_type == "code" for cell in found) else found
+
+
+def _code(cell: NotebookNode) -> str:
+    """Return the code in a cell; a markdown cell has some if it is one fenced block."""
+    fenced = _FENCED.match(cell.source)
+    if cell.cell_type == "markdown":
+        return fenced[1] if fenced else ""
+    return str(cell.source)
 
 
 def _by_other_marks(notebook: NotebookNode, master: MasterCell) -> list[NotebookNode]:
@@ -131,8 +182,11 @@ def _by_other_marks(notebook: NotebookNode, master: MasterCell) -> list[Notebook
 
 def defines(cell: NotebookNode, function: str) -> bool:
     """Whether the code cell seems to define the function; the text is searched, not parsed."""
-    found = re.search(rf"^def {re.escape(function)}\b", cell.source, re.M)
-    return cell.cell_type == "code" and found is not None
+    return cell.cell_type == "code" and _defines(cell.source, function)
+
+
+def _defines(text: str, function: str) -> bool:
+    return re.search(rf"^def {re.escape(function)}\b", text, re.M) is not None
 
 
 def released(source: str) -> str:
@@ -197,6 +251,8 @@ def _restore(cell: NotebookNode, master: MasterCell, notes: Notes) -> None:
         notes.tampered.append(f"{master.name} claimed {_short(points)} points")
     if cell.cell_type != master.cell_type:
         notes.mend(f"{cell.cell_type} cell made a {master.cell_type} cell again", master.name)
+        if master.cell_type == "code":
+            cell.source = _code(cell) or cell.source
         _change_type(cell, master.cell_type)
     if master.locked:
         if not _same(cell.source, released(master.source)) and not _same(

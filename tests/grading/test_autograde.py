@@ -129,7 +129,7 @@ def test_a_notebook_that_nobody_can_read_is_named(course: SmallCourse) -> None:
     results = grade(course, FakeJudging())
     assert results["ada"].status == "graded"
     assert results["kurt"].status == "ungraded"
-    assert "cannot be read" in results["kurt"].reason
+    assert "cannot be graded" in results["kurt"].reason
     assert "kurt" not in scores(course)
 
 
@@ -180,7 +180,7 @@ def test_a_damaged_notebook_is_ungraded_by_name_and_the_rest_goes_on(course: Sma
     results = grade(course, FakeJudging())
     assert (results["ada"].status, results["zeno"].status) == ("graded", "graded")
     assert {name for name, result in results.items() if result.status == "ungraded"} == set(DAMAGE)
-    assert all("cannot be read" in results[name].reason for name in DAMAGE)
+    assert all("the notebook cannot be" in results[name].reason for name in DAMAGE)
     assert "Cell 1 holds no text" in results["bertha"].reason
     course.hand_in("bertha", "right = 1")
     again = grade(course, FakeJudging())

@@ -91,12 +91,12 @@ def test_who_cannot_be_read_is_in_report_table_and_log(
     done = CliRunner().invoke(report, [ASSIGNMENT, "--course", str(course.folder)])
     assert done.exit_code == 0
     assert done.output.startswith("2 submissions")
-    assert "not graded: kurt: the notebook cannot be read: The notebook is damaged" in done.output
+    assert "not graded: kurt: the notebook cannot be graded: The notebook is damaged" in done.output
     table = (course.folder / "reports" / f"{ASSIGNMENT}.csv").read_text()
     assert 'kurt,,open,,15,0,0,contiguity vector_add-hidden vector_add-public,"the note' in table
     with caplog.at_level(logging.WARNING, logger="traitlets"):
         exported(course)
-    assert f"NOT GRADED: kurt, {ASSIGNMENT}: the notebook cannot be read" in caplog.text
+    assert f"NOT GRADED: kurt, {ASSIGNMENT}: the notebook cannot be graded" in caplog.text
 
 
 def test_an_open_grade_in_the_table_has_no_score(course: SmallCourse) -> None:

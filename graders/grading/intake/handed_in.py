@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
@@ -21,7 +22,7 @@ PACKED = ".zip"
 NOTES = (TIMESTAMP, "submission_secret.txt")  # nbgrader's, beside a notebook
 _NAMED = 5  # files that a message names
 _PAGES = (".html", ".htm", ".pdf")
-_ARCHIVES = (PACKED, ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
+ARCHIVES = (PACKED, ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 
 
 def counting(folder: Path, assignment: str) -> Path:
@@ -71,7 +72,7 @@ def described(names: Sequence[str]) -> tuple[str, str]:
     shown = listed(deep or names)
     if deep:
         return f"The notebook is in a folder, {shown}", "Hand it in without the folder"
-    if any(name.lower().endswith(_ARCHIVES) for name in names):
+    if any(name.lower().endswith(ARCHIVES) for name in names):
         return f"{shown} is packed", "Unpack it, and hand in the notebook (.ipynb) in it"
     if any(name.lower().endswith(_PAGES) for name in names):
         step = "Hand in the notebook itself (.ipynb), as JupyterLab saves it"
@@ -90,11 +91,19 @@ def listed(names: Iterable[str]) -> str:
 
 def in_order(path: Path) -> dict[str, Any]:
     """Return the notebook, or the script as a one-cell notebook; may raise SubmissionError."""
-    return script(path) if path.suffix.lower() == KINDS[1] else notebook_in_order(path)
+    if path.suffix.lower() == KINDS[1] and not _text(path).lstrip().startswith("{"):
+        return script(path)
+    return notebook_in_order(path)  # a file that begins with { is one, whatever it is called
 
 
 def script(path: Path) -> dict[str, Any]:
     """Return a notebook with the script as its only cell. The text is not parsed."""
+    return bare_notebook([_text(path)])
+
+
+def _text(path: Path) -> str:
+    """Return a script's text; some programs of Windows save UTF-16."""
     with os.fdopen(opened(path), "rb") as file:
-        text = file.read(4 * MAX_SOURCE).decode("utf-8-sig", "replace")
-    return bare_notebook([text])
+        data = file.read(4 * MAX_SOURCE)
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if wide else "utf-8-sig", "replace")

@@ -7,7 +7,7 @@ says when it was handed in, the time is written to nbgrader's timestamp.txt besi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -29,7 +29,6 @@ from graders.grading.intake.sources import (
     too_large,
 )
 from graders.grading.intake.teams import Teams
-from graders.grading.intake.timestamps import TIMESTAMP as TIMESTAMP
 from graders.judge.records import GraderError
 
 _AGAIN = re.compile(r"(?P<base>.+)-(?P<attempt>\d{1,6})\Z")  # how an LMS marks a second attempt
@@ -61,13 +60,14 @@ class LeftOut:
 class Taken:
     """What was copied, what was left out, and what does not count beside a notebook.
 
-    `groups` has the platform's group of each student in `found`, or "".
+    `groups` has each student's group, or ""; `unread` the files that do not count.
     """
 
     found: tuple[Found, ...]
     left_out: tuple[LeftOut, ...]
     beside: tuple[str, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def take(
@@ -136,6 +136,7 @@ class _Import:
     left_out: list[LeftOut] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
     stamps: dict[str, Entry] = field(default_factory=dict)
+    unread: dict[str, list[str]] = field(default_factory=dict)
 
     def run(self) -> Taken:
         by_student: dict[str, list[_File]] = {}
@@ -150,8 +151,8 @@ class _Import:
             path = self._take(by_student[owner], owner)
             for member in members if path else ():
                 self._count(by_student[member], member, path)
-        taken = {one.student: groups[one.student] for one in self.found}
-        return Taken(tuple(self.found), tuple(self.left_out), tuple(self.beside), taken)
+        own = {one.student: groups[one.student] for one in self.found}
+        return Taken(tuple(self.found), tuple(self.left_out), tuple(self.beside), own, self.unread)
 
     def _group(self, files: list[_File]) -> str:
         """Return the platform's group, unless the instructor named teams for the assignment."""
@@ -204,7 +205,7 @@ class _Import:
                 if not student:
                     self._leave_out(entry.path, why)
                 elif self.lms == "nbgrader" and claim.file in NOTES:
-                    self.stamps |= {student: entry} if claim.file == TIMESTAMP else {}
+                    self.stamps |= {student: entry} if claim.file == timestamps.TIMESTAMP else {}
                 else:
                     senders = found.setdefault(student, {})
                     senders.setdefault(claim.sender, []).append(_File(entry, claim))
@@ -256,8 +257,8 @@ class _Import:
         if self.lms == "gradescope" and path.startswith("submission_"):
             why = f"{gradescope.METADATA} does not say whose it is"
         else:
-            pattern = platforms.PATTERNS[self.lms]
-            why = f"its name tells no student: with --lms {self.lms} it is {pattern}"
+            wanted = f"with --lms {self.lms} it is {platforms.PATTERNS[self.lms]}"
+            why = f"its name tells no student: {wanted}"
         self._leave_out(entry.path, why)
 
     def _refuse_all(self, student: str, senders: dict[str, list[_File]]) -> None:
@@ -296,6 +297,7 @@ class _Import:
 
     def _name_beside(self, file: _File, chosen: _File, student: str) -> None:
         """Report a file that does not count, because the student may have meant that one."""
+        self.unread.setdefault(student, []).append(file.path)
         again = _base(file.name)[0] == _base(chosen.name)[0]
         if file.kind == chosen.kind and not again:
             self._leave_out(file.path, f"{listed([chosen.path])} counts for {student}")
@@ -366,12 +368,12 @@ class _Import:
             return None
 
 
-def _together(groups: Mapping[str, str]) -> list[list[str]]:
+def _together(groups: Mapping[str, str]) -> Iterable[list[str]]:
     """Return the students of each group; a student without a group is alone."""
     found: dict[tuple[str, str], list[str]] = {}
     for student, group in groups.items():
         found.setdefault((group, "" if group else student), []).append(student)
-    return list(found.values())
+    return found.values()
 
 
 def _base(name: str) -> tuple[str, int]:

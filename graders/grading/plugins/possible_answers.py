@@ -27,6 +27,11 @@ LONGEST_EDITED = 2_000  # characters of a cell that is compared with those of th
 LIKE = 0.6  # the fraction of an edited cell that is the lesson's
 LONGEST_SHOWN, MOST_SHOWN = 4_000, 20  # characters of a cell, and cells
 _REMARK = re.compile(r"#(.*)|(\"\"\"|'''|\"|')(.*?)(?:\2|$)")
+SENTENCE = 5  # words
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OUTSIDE = re.compile(  # at the beginning of a line
+    r"""^(?:\#(?P<remark>.*)|(?P<quote>\"{3}|'{3}|["'])(?P<text>[^\\]*?)(?P=quote))""", re.M
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _SEVERAL_WORDS = re.compile(
     r"(?<![^\W\d_])[^\W\d_]++[\s,;:'’-]++[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -37,19 +42,24 @@ _CODE = re.compile(r"[=(\[{]|^\s*(?:from|import|return|raise|assert|del|global|@
 def new_text(cells: Sequence[NotebookNode], lesson: Iterable[NotebookNode]) -> list[int]:
     """Return the indices of cells with words that are not in the lesson.
 
-    Graded cells and the learner's kernels are ignored, because they have their own points. An
-    edit of the lesson's code cell counts if it adds words: `predict("x", 4)` does not.
+    Graded cells and the learner's kernels are ignored, because they have their own points, except
+    for whole sentences outside the functions. An edit of the lesson's code cell counts if it adds
+    words: `predict("x", 4)` does not.
     """
     known = [cell for cell in lesson if cell.source.strip()]
+    lines = {line.strip() for cell in known for line in cell.source.splitlines()}
     same = {_normal(cell.source) for cell in known}
     code = [cell.source for cell in known if cell.cell_type == "code"]
     return [
         index
         for index, cell in enumerate(cells)
-        if "nbgrader" not in cell.metadata
-        and (text := _normal(cell.source))
-        and text not in same
-        and not (cell.cell_type == "code" and _is_an_edit(cell.source, code))
+        if _has_a_sentence(cell, lines)
+        or (
+            "nbgrader" not in cell.metadata
+            and (text := _normal(cell.source))
+            and text not in same
+            and not (cell.cell_type == "code" and _is_an_edit(cell.source, code))
+        )
     ]
 
 
@@ -65,6 +75,21 @@ def _is_an_edit(source: str, lesson: Sequence[str]) -> bool:
             known = set(_WORD.findall(text))
             return not any(_says_something(line, known) for line in fresh)
     return False
+
+
+def _has_a_sentence(cell: NotebookNode, known: set[str]) -> bool:
+    """Whether a graded code cell has a new comment or string of a sentence after its functions.
+
+    Students write an answer there, too. Remarks in and above a kernel are about the kernel.
+    """
+    if cell.cell_type != "code" or not cell.metadata.get("nbgrader", {}).get("solution"):
+        return False
+    lines = cell.source[-LONGEST_SHOWN:].splitlines()
+    last = max((n for n, line in enumerate(lines) if line.startswith("def ")), default=0)
+    fresh = [line for line in lines[last:] if line.strip() not in known]
+    said = [found["remark"] or found["text"] or "" for found in _OUTSIDE.finditer("\n".join(fresh))]
+    words = _WORD.findall(" ".join(said))
+    return len(words) >= SENTENCE or any(_UNSPACED.search(word) for word in words)
 
 
 def _says_something(line: str, known: set[str]) -> bool:

@@ -21,6 +21,7 @@ from traitlets import Float
 
 from graders.authoring.grade_cells import hidden_id
 from graders.grading import gradebooks
+from graders.grading.intake.elsewhere import refuse_untouched
 from graders.grading.intake.requests import requests_of
 from graders.grading.intake.rules import Attempts
 from graders.grading.judging import (
@@ -53,9 +54,13 @@ class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         masters = master_cells(resources, self._coursedir())
         notes = mend(nb, masters)
+        student, assignment, name = (
+            resources["nbgrader"][key] for key in ("student", "assignment", "notebook")
+        )
+        refuse_untouched(nb, masters, _root(self), assignment, student, f"{name}.ipynb")
         new = new_text(nb.cells, lesson_cells(resources, self._coursedir(), masters))
         nb.metadata["tilewise"] = {**notes.to_json(), NEW_TEXT: new}
-        where = f"{resources['nbgrader']['student']}: {resources['nbgrader']['notebook']}"
+        where = f"{student}: {name}"
         if notes.mended:
             self.log.info("%s mended: %s", where, "; ".join(notes.mended))
         if notes.tampered:
