@@ -7,7 +7,7 @@ noted. Changes that could only serve to forge a grade are undone and reported by
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from graders.judge.submission.refusals import refusal
 
 MAX_CELLS = 2_000  # nbgrader takes milliseconds for each, about ten times
 _FENCED = re.compile(r"\s*```[ \t]*(?:python|py)?[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.S)
+_DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
 _BEGIN_HIDDEN, _END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
@@ -76,10 +77,22 @@ class Notes:
         return {"mended": self.mended, "tampered": self.tampered}
 
 
+def _is_another(notebook: NotebookNode, exercises: Set[str]) -> bool:
+    """Whether a notebook without the assignment's cells is another one's, or has no code.
+
+    It is another one's if it has cells of another one, or functions but not those of the exercises.
+    """
+    foreign = any("nbgrader" in cell.metadata for cell in notebook.cells)
+    defined = {name for cell in notebook.cells for name in _DEFINED.findall(cell.source)}
+    empty = not any(cell.source.strip() for cell in notebook.cells)
+    return foreign or empty or bool(defined and not defined & exercises)
+
+
 def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
     """Fix and clean the notebook in place, so that it has every master cell exactly once.
 
-    Raises SubmissionError if a lesson's notebook has none of them: it is another notebook.
+    Raises SubmissionError if a lesson's notebook has none of them and is of another lesson, or
+    empty. A script, or a new notebook with the kernel, counts.
     """
     notes = Notes()
     for cell in notebook.cells:
@@ -87,7 +100,8 @@ def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
             cell.metadata = NotebookNode()
         cell.source = storable(cell.get("source"))
     found = _find(notebook, masters, notes)
-    if not found and judged_exercises((m.name, m.source) for m in masters if m.grade):
+    judged = judged_exercises((m.name, m.source) for m in masters if m.grade)
+    if not found and judged and _is_another(notebook, set(judged)):
         raise refusal(
             "other-notebook",
             "It is not the notebook of this assignment",
