@@ -200,7 +200,7 @@ def defines(cell: NotebookNode, function: str) -> bool:
 
 
 def _defines(text: str, function: str) -> bool:
-    return re.search(rf"^def {re.escape(function)}\b", text, re.M) is not None
+    return function in _DEFINED.findall(text)
 
 
 def released(source: str) -> str:

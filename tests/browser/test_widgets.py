@@ -24,8 +24,8 @@ CELLS = (
     "import torch, triton, triton.language as tl\n"
     "from triton_util import explore, figures, progress, quiz, trace\n"
     "import time, triton_util.explore.controls as controls\n"
-    "svg = controls._svg\n"
-    "controls._svg = lambda *drawn: (time.sleep(1), svg(*drawn))[1]  # a slow machine",
+    "figure = controls._figure\n"
+    "controls._figure = lambda *drawn: (time.sleep(1), figure(*drawn))[1]  # a slow machine",
     "explore.blocks_1d(n_elements=7, BLOCK_SIZE=4)",
     'quiz("vector_add")',
     "progress()",

@@ -50,10 +50,12 @@ def follow(
     """
     page = ipywidgets.HTML()
 
+    def values() -> dict[str, Any]:
+        return {name: control.value for name, control in controls.items()}
+
     def shown() -> tuple[str, str]:
-        values = {name: control.value for name, control in controls.items()}
-        text = text_of(**values)
-        return _page(text, _svg(draw, values)), text
+        text, figure = text_of(**values()), _figure(draw, values())
+        return _page(text, "" if figure is None else figure.svg()), text
 
     def refresh(_: Any = None) -> None:
         page.value = f"{keys_html()}{shown()[0]}"
@@ -67,8 +69,7 @@ def follow(
     if plays:
 
         def pictured(value: int) -> bool:
-            values = {name: control.value for name, control in controls.items()}
-            return draw is None or bool(_svg(draw, {**values, plays: value}))
+            return draw is None or _figure(draw, {**values(), plays: value}) is not None
 
         buttons = [Player(controls[plays], pictured)]
     box = Explorer([*controls.values(), *buttons, page])
@@ -86,14 +87,15 @@ def _page(text: str, svg: str) -> str:
     return f'<div style="overflow-x:auto;position:relative">{svg}{said}</div>'
 
 
-def _svg(draw: Callable[..., Drawing | None] | None, values: Mapping[str, Any]) -> str:
+def _figure(
+    draw: Callable[..., Drawing | None] | None, values: Mapping[str, Any]
+) -> Drawing | None:
     if draw is None:
-        return ""
+        return None
     try:
-        drawing = draw(**values)
+        return draw(**values)
     except ValueError:  # too large for a figure
-        return ""
-    return "" if drawing is None else drawing.svg()
+        return None
 
 
 class Player(ipywidgets.HBox):  # type: ignore[misc]

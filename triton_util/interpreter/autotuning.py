@@ -144,7 +144,7 @@ class _Trial:
             for name, tensor in self.tensors.items():
                 unset = _unset(self.known.fresh[name])
                 if bool(unset.any()):
-                    _put(tensor, torch.where(unset, self.known.fresh[name], tensor))
+                    _fill(tensor, torch.where(unset, self.known.fresh[name], tensor))
 
     @acts_for_the_kernel
     def launch(self) -> None:
@@ -211,7 +211,7 @@ class _Trial:
         with torch.no_grad():
             for name, tensor in self.tensors.items():
                 if not torch.equal(tensor, values[name]):
-                    _put(tensor, values[name])
+                    _fill(tensor, values[name])
 
 
 class _Tuning:
@@ -252,7 +252,7 @@ def _first_difference(expected: Tensors, actual: Tensors) -> str | None:
     return None
 
 
-def _put(tensor: torch.Tensor, values: torch.Tensor) -> None:
+def _fill(tensor: torch.Tensor, values: torch.Tensor) -> None:
     """Copy values into a tensor, whose elements may share memory if it is an expanded view."""
     firsts = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride())
     tensor[firsts].copy_(values[firsts])

@@ -37,7 +37,7 @@ LONGEST = 2**18 + 2**10  # elements of a case in which an axis passes caps on th
 BEYOND = 2**21  # the same, if programs are seen to take several rounds
 LONGEST_OF_SEVERAL = 33_000  # the size of an axis if there are others: a row fits one block
 SHORT = 7  # the longest that the other axes of a long one are, if all are too long
-FEW = 3  # the other axes of such a case: with 1, programs could not be told apart
+FEW = 3  # the other axes of such a case: with 1, programs would look alike
 PAST_GRID = 70_001  # of an axis: more programs than a GPU starts along axes 1 and 2 of a grid
 
 
@@ -57,9 +57,12 @@ def constants_of(
     plan: LaunchPlan,
     cases: Sequence[Case],
     literals: Iterable[float],
-    most: int = MOST_CONSTANTS,
+    most: int | None = MOST_CONSTANTS,
 ) -> Constants:
-    """The constants of a submission; `cases` are those of the plan, `literals` are in its text."""
+    """The constants of a submission, at most `most`, or all.
+
+    `cases` are those of the plan, `literals` are in its text.
+    """
     written = {int(number) for number in literals if number == int(number)}
     given: Counter[int] = Counter()
     grids: dict[int, set[int]] = {}
@@ -124,24 +127,23 @@ def further(
 
 def _longest(contract: Contract) -> Iterator[Row]:
     """Yield rows with each axis as long as a case may be, and one with all axes as short."""
-    longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else LONGEST
+    longest = _longest_size(contract, LONGEST)
     sizes = [2**power + 1 for power in range(longest.bit_length(), -1, -1)]
     for others, name in product((FEW, 1), _free(contract)):
         rows = (_one_long(contract, name, size, others) for size in sizes if size <= longest)
-        yield from islice((r for r in rows if r is not None and _cost(contract, r) <= LONGEST), 1)
-    for name in _free(contract)[:1]:
-        yield from (row for row in (_one_long(contract, name, 1),) if row is not None)
+        yield from islice(_affordable(contract, rows, LONGEST), 1)
+    yield from filter(None, (_one_long(contract, name, 1) for name in _free(contract)[:1]))
 
 
 def _sized(contract: Contract, sizes: Iterable[int]) -> Iterator[Row]:
     """Yield rows in which one axis, or the product of all, has about one of these sizes."""
     free = _free(contract)
-    longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else BEYOND
+    longest = _longest_size(contract, BEYOND)
     for size in (size for size in sizes if 0 < size <= longest):
         side = round(size ** (1 / max(1, len(free)))) + 1
         rows = [_one_long(contract, name, size, FEW) for name in free]
         rows += [_one_long(contract, name, side, side) for name in free[: len(free) > 1]]
-        yield from (r for r in rows if r is not None and _cost(contract, r) <= BEYOND)
+        yield from _affordable(contract, rows, BEYOND)
 
 
 def _free(contract: Contract) -> list[str]:
@@ -226,13 +228,12 @@ def _beyond(contract: Contract, constants: Constants) -> list[Row]:
     caps = (*constants.sizes, MULTIPROCESSORS)
     found: list[Row] = []
     for counts, most in ((constants.programs, BEYOND), (caps, LONGEST)):
-        longest = LONGEST_OF_SEVERAL if len(contract.axes) > 1 else most
+        longest = _longest_size(contract, most)
         products = {p * b + 1 for p in counts for b in blocks}
         sizes = sorted((size for size in products if size <= longest), reverse=True)
         for name in _free(contract):
             rows = (_one_long(contract, name, size, others=FEW) for size in sizes)
-            fitting = (r for r in rows if r is not None and _cost(contract, r) <= most)
-            found += [*islice(fitting, 1)]
+            found += islice(_affordable(contract, rows, most), 1)
     return found
 
 
@@ -240,9 +241,18 @@ def _laid_out(contract: Contract, row: Row, text: str) -> Iterator[Row]:
     """Yield the row with other layouts, if it is not too large then."""
     draw = random.Random(_seed(text + contract.name(row)))
     views = {f"{name}.view": draw.choice(of.views) for name, of in contract.tensors().items()}
-    found = contract.allowed({**row, **views})
-    if found is not None and found != row and _cost(contract, found) <= BEYOND:
-        yield found
+    found = _affordable(contract, [contract.allowed({**row, **views})], BEYOND)
+    yield from (other for other in found if other != row)
+
+
+def _longest_size(contract: Contract, only: int) -> int:
+    """The longest that an axis may be in a case; `only`: if there are no others."""
+    return LONGEST_OF_SEVERAL if len(contract.axes) > 1 else only
+
+
+def _affordable(contract: Contract, rows: Iterable[Row | None], most: int) -> Iterator[Row]:
+    """Yield the allowed rows that cost at most `most` elements."""
+    return (row for row in rows if row is not None and _cost(contract, row) <= most)
 
 
 def _cost(contract: Contract, row: Row) -> int:

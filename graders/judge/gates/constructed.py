@@ -10,13 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graders.judge import discovery
-from graders.judge.cases.constructed import (
-    LARGEST,
-    constants_of,
-    constructed,
-    further,
-    past_grids,
-)
+from graders.judge.cases.constructed import constants_of, constructed, further, past_grids
 from graders.judge.cases.contract import Contract
 from graders.judge.cases.prepared import Prepared
 from graders.judge.cases.tensors import describe
@@ -78,7 +72,7 @@ def _further(
     written = "\n".join(lines[one.line - 1] for one, _ in missing if 0 < one.line <= len(lines))
     near = sorted({int(number) for number in literals(written) if number < math.inf}, reverse=True)
     plan, every = context.captured.plan, literals(source)
-    constants = constants_of(plan, exercise.cases, every, most=LARGEST)
+    constants = constants_of(plan, exercise.cases, every, most=None)
     return further(exercise, contract, constants, [size for size in near if size > 1])
 
 

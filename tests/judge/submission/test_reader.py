@@ -56,6 +56,7 @@ def refusal_of(read: Callable[[], object]) -> Finding | None:
         ("\n" * 900_000 + "S = 1\n" + KERNEL + LAUNCHER, "read"),
         ("%x\n" + "?" * 900_000 + "x\nS = 1\n" + KERNEL + LAUNCHER, "read"),
         ("S = []\n" + "S.append(1)\n" * 4_000 + KERNEL + LAUNCHER, "read"),
+        ("S = []\n" + "S.append(1)\n" * 8_000 + KERNEL + LAUNCHER, "too-large"),
         ("S = 0\n" + "S = S + 1\n" * 8_000 + KERNEL + LAUNCHER, "too-large"),
         ("S = '" + "a" * 900_000 + "';" + "S = S;" * 8_000 + "pass\n" + KERNEL + LAUNCHER, "read"),
         ("import torch as S\n" * 8_000 + KERNEL + LAUNCHER, "read"),
@@ -64,8 +65,8 @@ def refusal_of(read: Callable[[], object]) -> Finding | None:
         (KERNEL + LAUNCHER.replace("S", ", ".join(f"m{i}" for i in range(20_000))),
          "undefined-name"),
     ],
-    ids=("spaces", "lines", "questions", "appends", "values", "one-line", "imports", "names",
-         "missing"),
+    ids=("spaces", "lines", "questions", "appends", "more-appends", "values", "one-line",
+         "imports", "names", "missing"),
 )  # fmt: skip
 def test_what_was_quadratic_is_read(text: str, expected: str) -> None:
     assert said(text) == expected
