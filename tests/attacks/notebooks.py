@@ -313,7 +313,7 @@ NOTEBOOKS = (
     NotebookAttack("old-format", "be read in another way by nbgrader and the judge", _old_format),
     NotebookAttack("doubled-keys", "be read in another way by nbgrader and the judge",
                    on_text('"nbformat": 4', '"cells": [], "nbformat": 4'), cheats=True,
-                   expected="nothing"),
+                   expected="open"),  # the last key counts: a notebook without the kernel
     NotebookAttack("infinite-points", "claim infinitely many points", on_text(
         '"points": 4', '"points": Infinity'), tampered=True),
     NotebookAttack("modules-beside", "be imported by the grader", lambda path: [

@@ -45,6 +45,15 @@ class Enrolled:
         both = (self.first_name + self.last_name, self.last_name + self.first_name, self.name)
         return {key for name in both if (key := folded(name))}
 
+    def has_incomplete_name_in(self, key: str) -> bool:
+        """Whether the roster knows only one part of the name, and the folded `key` has it.
+
+        `key` begins or ends with the part. A student without any name fits no key.
+        """
+        part = folded(self.first_name or self.last_name)
+        known = self.name or (self.first_name and self.last_name)
+        return bool(part) and not known and (key.startswith(part) or key.endswith(part))
+
     @property
     def canvas_numbers(self) -> set[str]:
         """Return the numbers that Canvas may use for the student."""
@@ -97,13 +106,19 @@ class Roster:
         return len(self.students)
 
     def by(self, kind: str, text: str) -> set[Enrolled]:
-        """Return the students whose `kind` ("id", "email", "name", "canvas", …) is `text`."""
+        """Return the students whose `kind` ("id", "email", "name", "canvas", …) is `text`.
+
+        If a student has that name, so may another of whose name the roster knows only a part.
+        """
         text = unicodedata.normalize("NFC", text.strip())
         if kind == "name":
             text = folded(text)
         elif kind == "email":
             text = text.casefold()
-        return set(self._by.get((kind, text), ()))
+        found = set(self._by.get((kind, text), ()))
+        if kind == "name" and found:
+            found |= {other for other in self.students if other.has_incomplete_name_in(text)}
+        return found
 
 
 def read_roster(course: Path) -> Roster:

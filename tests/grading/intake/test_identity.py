@@ -189,3 +189,17 @@ def test_an_ordinary_class_is_taken_whole(lms: str) -> None:
     assert there == {member.true.id: f"{member.true.id} handed in" for member in members}
     if lms != "folders":  # ids here are numbers of others on the platform
         assert taken.left_out == ()
+
+
+@pytest.mark.parametrize("lms", ["canvas", "moodle", "gradescope"])
+def test_a_name_that_is_only_partly_known_may_be_this_one(lms: str) -> None:
+    """Two students are called Ada Li; of one of them the roster knows only `Li`."""
+    true = [Enrolled(id, "Ada", "Li", f"{id}@example.org", f"7{id}") for id in "12"]
+    nothing = {"email": "", "lms_user_id": ""}
+    known = [replace(true[0], **nothing), replace(true[1], first_name="", **nothing)]
+    members = [Member(t, k, f"5{at}") for at, (t, k) in enumerate(zip(true, known, strict=True))]
+    path = packed_as(lms, members[1], f"{ASSIGNMENT}.ipynb", 1, late=False)
+    more = {"submission_metadata.yml": metadata({1: members[1]})} if lms == "gradescope" else {}
+    taken, there = imported(lms, members, {path: "2 handed in"}, more)
+    assert there == {}
+    assert any("Li (2)" in left.why for left in taken.left_out)
