@@ -39,7 +39,12 @@ def add(programs: str, lanes: str) -> str:
 
 WASTEFUL = {
     "a program for each element": ("vector_add", add("n_elements", "256"), ["idle-programs"]),
-    "a single lane": ("vector_add", add("n_elements", "1"), ["one-element-at-a-time"]),
+    # its mask is true in every lane of every case
+    "a single lane": (
+        "vector_add",
+        add("n_elements", "1"),
+        ["not-reached", "one-element-at-a-time"],
+    ),
     "nothing wasted": ("vector_add", add("triton.cdiv(n_elements, 256)", "256"), []),
 }
 
