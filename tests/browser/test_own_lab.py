@@ -46,6 +46,8 @@ class OwnLab:
         rooms = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
         own = {name: str(folder / name.lower()) for name in (*rooms, "IPYTHONDIR")}
         plain = {"PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"}  # not the environment's own
+        # A shell's background job ignores Ctrl-C, and so would all that it starts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         self.process = subprocess.Popen(
             command, env={**os.environ, **own, **plain}, stdout=subprocess.PIPE, text=True
         )
@@ -64,7 +66,8 @@ def lab(tmp_path_factory):
     own = OwnLab(tmp_path_factory.mktemp("own"))
     yield own
     if own.process.poll() is None:
-        own.end()
+        own.process.kill()
+        own.process.communicate()
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from pathlib import Path
 
 import nbformat
@@ -125,6 +126,8 @@ def _go_to(page: NotebookPage, line: str, cell: int) -> None:
         key = Keys.ARROW_DOWN if place > here else Keys.ARROW_UP
         page.browser.switch_to.active_element.send_keys(key)
     page.wait(f"return {chosen} === {place};", f"{line} to be chosen", 30)
+    # ipywidgets holds back the last choice until the kernel has handled the one before
+    time.sleep(1)
 
 
 def press(page: NotebookPage, name: str, told: str, cell: int = PRACTICE) -> str:
