@@ -156,6 +156,8 @@ DOT_TILE = Exercise(
         *cases(factors, AXES, [(25, 30, 20)], part="types", dtypes=HALVES),
         *cases(factors, AXES, [(25, 30, 20)], part="types", scale=1e10, why="Large numbers."),
     ),
+    # no product of one tile is large: a GPU takes the longest, with an edge on each side
+    large=cases(factors, AXES, [(31, 31, 31)], part="edges"),
     hints=(
         "A tile always has 32 rows and 32 columns, and the matrices may have fewer. Which lanes of "
         "the tile of a exist, and what must the others contain so that the sum over k is correct?",
