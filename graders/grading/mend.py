@@ -19,7 +19,7 @@ from graders.grading.sanitise import clean_notebook, storable
 from graders.judge.submission.refusals import refusal
 
 MAX_CELLS = 2_000  # nbgrader takes milliseconds for each, about ten times
-_FENCED = re.compile(r"\s*```[ \t]*(?:python|py)?[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.S)
+_FENCES = ("```", "```python", "```py", "``` python", "``` py")
 _DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
 _BEGIN_HIDDEN, _END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
@@ -172,9 +172,10 @@ def _definitions(notebook: NotebookNode, function: str) -> list[NotebookNode]:
 
 def _code(cell: NotebookNode) -> str:
     """Return the code in a cell; a markdown cell has some if it is one fenced block."""
-    fenced = _FENCED.match(cell.source)
     if cell.cell_type == "markdown":
-        return fenced[1] if fenced else ""
+        lines = cell.source.strip().splitlines()
+        fenced = len(lines) > 2 and lines[0].strip() in _FENCES and lines[-1].strip() == "```"
+        return "\n".join(lines[1:-1]) if fenced else ""
     return str(cell.source)
 
 
