@@ -34,6 +34,7 @@ ASSEMBLY = "triton.language.inline_asm_elementwise"  # only a GPU can check what
 TL_PREFIXES = (
     "triton.language.math.",
     "triton.language.random.",
+    "triton.language.PropagateNan.",  # of tl.maximum, tl.minimum and tl.clamp
     "triton.language.extra.libdevice.",
     "triton.language.extra.cuda.libdevice.",
 )
