@@ -169,4 +169,61 @@ WASTING = (
                "(x, y, output, x.numel())\nreturn output"), may_pass=True),
 )  # fmt: skip
 
-ATTACKS = FORGING + STEALING + WASTING
+# A kernel that stores x alone, and what makes it look, or behave, like another one.
+_STORES_X = KERNEL.replace("x + y, mask", "x, mask")
+_INTO_KEPT = "lambda *given: str(KEPT[0].copy_(KEPT[1] + KEPT[2]))"
+_KEEPS = LAUNCH.replace("add_kernel[", "KEPT[:] = [output, x, y]\nadd_kernel[")
+_IN_PLACE_OF_A_LAUNCH = "lambda x, y, o, n, BLOCK_SIZE: o.copy_(torch.add(x, y))"
+
+
+def _instead_of_kernel(name: str, goal: str, before: str, body: str = LAUNCH) -> Attack:
+    return _forged(name, goal, HEAD + before + launcher(body))
+
+
+STAND_INS = (
+    _instead_of_kernel("jit-of-a-subclass", "let the kernel's class say what its text is",
+            _STORES_X + "class Jit(triton.runtime.jit.JITFunction):\n"
+            "    src = property(lambda self: 'def add_kernel(*given):\\n    exec(1)')\n\n",
+            "add_kernel.__class__ = Jit\n" + LAUNCH),
+    _instead_of_kernel("metaclass-with-a-grid", "launch a class whose square brackets add",
+            f"class Meta(type):\n    __getitem__ = lambda cls, grid: {_IN_PLACE_OF_A_LAUNCH}\n\n"
+            "class add_kernel(metaclass=Meta):\n    pass\n\n"),
+    _instead_of_kernel("grid-of-all-kernels", "let the square brackets of every kernel add",
+            _STORES_X, "type(add_kernel).__getitem__ = lambda self, grid: "
+            f"{_IN_PLACE_OF_A_LAUNCH}\n{LAUNCH}"),
+    _instead_of_kernel("descriptor", "find a kernel by a descriptor that adds",
+            "class Found:\n    __get__ = lambda self, *of: {(1,): lambda x, y, o: "
+            "torch.add(x, y, out=o)}\n\nclass Kernels:\n    add = Found()\n\n",
+            "output = torch.empty_like(x)\nKernels().add[(1,)](x, y, output)\nreturn output"),
+    _instead_of_kernel("repr-of-a-kernel", "add where a kernel is given its name",
+            "KEPT = []\n" + _STORES_X.replace("@triton.jit", f"@triton.jit(repr={_INTO_KEPT})"),
+            _KEEPS.replace("return", "add_kernel.repr(None)\nreturn")),
+    _instead_of_kernel("metadata-of-a-launch", "add where a profiler asks about a launch",
+            "KEPT = []\n"
+            + _STORES_X.replace("@triton.jit", f"@triton.jit(launch_metadata={_INTO_KEPT})"),
+            _KEEPS),
+    _instead_of_kernel("parameters-in-another-order", "give the parameters other places",
+            _STORES_X, "names = ['output_ptr', 'y_ptr', 'x_ptr', 'n_elements', 'BLOCK_SIZE']\n"
+            "add_kernel.arg_names, add_kernel.params[0].num = names, 2\n" + LAUNCH),
+    _instead_of_kernel("language-of-the-kernel", "give the kernel torch for its language",
+            _STORES_X, "add_kernel.fn.__globals__['tl'] = torch\n" + LAUNCH),
+    _instead_of_kernel("foreign-code", "let the kernel load other code",
+            KERNEL.replace("x + y, mask", "tl.core.extern_elementwise('l', 'x.bc', [x, y], {}, "
+                           "False), mask")),
+    _instead_of_kernel("number-with-a-multiplication", "pass a number that multiplies as it likes",
+            _STORES_X.replace("x, mask=mask)", "x * K, mask=mask)").replace("BLOCK", "K, BLOCK", 1)
+            + "class Two(int):\n    __mul__ = __rmul__ = __index__ = lambda self, *o: 2\n\n",
+            LAUNCH.replace("x.numel(), BLOCK", "x.numel(), Two(1), BLOCK")),
+    _instead_of_kernel("negative-view", "let torch negate by a bit of a view",
+            KERNEL.replace("x + y, mask", "x - y, mask"),
+            LAUNCH.replace("(x, y, output, x", "(x, torch._neg_view(y), output, x")),
+    _instead_of_kernel("custom-operator", "hide the sum in an operator of one's own",
+            "@torch.library.custom_op('own::add', mutates_args=())\n"
+            "def own(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:\n    return x + y\n\n",
+            "return torch.ops.own.add(x, y)"),
+    _instead_of_kernel("hook-of-a-gradient", "add while gradients are passed back",
+            _STORES_X, "z = x.clone().requires_grad_()\nz.register_hook(lambda g: g + y)\n"
+            "z.backward(x)\nreturn z.grad"),
+)  # fmt: skip
+
+ATTACKS = FORGING + STEALING + WASTING + STAND_INS

@@ -184,3 +184,31 @@ def test_a_mask_that_python_draws_is_refused(judge: Judge) -> None:
     report = judge.judge_text(HEAD + MASK_IN_WORDS, discovery.exercise("dropout_residual"))
     assert "many numbers that Python computed" in report.findings[0].message
     assert report.points == 0
+
+
+WORK_IN_A_TRIAL = """
+@triton.autotune([triton.Config({"B": 1024}, num_warps=w) for w in (4, 8)], key=["n"])
+@triton.jit
+def relu(x_ptr, output_ptr, kept, n, B: tl.constexpr):
+    pid = tl.program_id(0)
+    at = pid.to(tl.int64) * B + tl.arange(0, B)
+    runs = tl.load(kept[0] + pid)
+    if runs < 2:
+        x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+        for _ in range(20):
+            x = tl.maximum(x, tl.load(x_ptr + at, mask=at < n, other=0.0))
+        tl.store(output_ptr + at, tl.maximum(x, 0.0), mask=at < n)
+        tl.store(kept[0] + pid, runs + 1)
+
+def relu2d(x):
+    output, n = torch.empty_like(x), x.numel()
+    runs = torch.zeros(n // 1024 + 1, dtype=torch.int32, device=x.device)
+    relu[lambda given: (triton.cdiv(n, given["B"]),)](x, output, (runs,), n)
+    return output
+"""
+
+
+def test_bytes_that_only_the_trials_of_a_tuner_move_are_counted(judge: Judge) -> None:
+    exercise = discovery.exercise("relu2d")
+    report = judge.judge_text(HEAD + WORK_IN_A_TRIAL, exercise)
+    assert (codes(report), report.points) == (["too-much-traffic"], exercise.max_points / 2)

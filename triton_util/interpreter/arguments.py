@@ -86,7 +86,10 @@ class Converter:
         if hasattr(value, "data_ptr"):
             return self._pointer(name, value)
         if isinstance(value, tuple):
-            parts = [self.convert(f"{name}[{i}]", part) for i, part in enumerate(value)]
+            parts = [
+                part if _is_one(part) else self.convert(f"{name}[{i}]", part)
+                for i, part in enumerate(value)
+            ]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, TensorDescriptor):
             return self._descriptor(name, value)
@@ -141,6 +144,10 @@ class Constant:
         self.value = value.value if isinstance(value, tl.constexpr) else value
 
 
+class One(Constant):
+    """An integer argument that is 1: Triton compiles the kernel with that constant."""
+
+
 class Typed:
     """A number whose parameter is annotated with its dtype, as in `stride: tl.int64`."""
 
@@ -158,15 +165,23 @@ def rounded(value: int | float, dtype: Any) -> Block:
     return number
 
 
-def typed(value: Any, annotation: Any) -> Any:
-    """The argument typed as the compiler types it: an annotation overrides the number's size."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or annotation is inspect.Parameter.empty:
+def entering(value: Any, annotation: Any, specialised: bool) -> Any:
+    """The argument as the compiler takes it.
+
+    An annotation overrides the number's size. Without one, an integer that is 1 is a constant,
+    unless the kernel was made with `do_not_specialize` for it.
+    """
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         return value
-    name = _normalize_ty(annotation)
-    if name == "constexpr" or name not in SCALAR_TYPES:
-        return value
-    return Typed(value, tl.str_to_ty(name, None))
+    if annotation is not inspect.Parameter.empty:
+        name = _normalize_ty(annotation)
+        if name != "constexpr" and name in SCALAR_TYPES:
+            return Typed(value, tl.str_to_ty(name, None))
+    return One(value) if specialised and _is_one(value) else value
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value == 1
 
 
 def facts(bound: dict[str, Any]) -> list[dict[str, Any]]:
@@ -175,6 +190,8 @@ def facts(bound: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _fact(value: Any) -> dict[str, Any]:
+    if isinstance(value, One):
+        value = value.value
     if isinstance(value, Constant):
         return {"kind": "constexpr", "value": value.value}
     if isinstance(value, Typed):

@@ -160,7 +160,7 @@ class Run:
             raise KernelFault(_followed(fault, told)) from error
         for hook in interpreted.pre_run_hooks:
             hook(**{name: _plain(value) for name, value in bound.items()})
-        constants = {k: v.value for k, v in bound.items() if isinstance(v, arguments.Constant)}
+        constants = {k: v.value for k, v in bound.items() if type(v) is arguments.Constant}
         record = Launch(kernel.__name__, sizes, {**constants, **options}, arguments.facts(bound))
         self.launches.append(record)
         self._storages += [s for s in map(_storage, bound.values()) if s is not None]
@@ -214,10 +214,16 @@ class Run:
         bound = bind(interpreted.fn, positional, given)
         constexprs = _constexprs(interpreted.fn)
         annotations = getattr(interpreted.fn, "__annotations__", {})
+        plain = interpreted.kwargs.get("do_not_specialize") or ()
+        places = {name: place for place, name in enumerate(parameters)}
         return {
             name: arguments.Constant(value)
             if name in constexprs or _is_constant(value)
-            else arguments.typed(value, annotations.get(name, inspect.Parameter.empty))
+            else arguments.entering(
+                value,
+                annotations.get(name, inspect.Parameter.empty),
+                specialised=name not in plain and places[name] not in plain,
+            )
             for name, value in bound.items()
         }, options
 

@@ -92,12 +92,6 @@ ROWS = (
         "Use the names of the kernel's parameters.",
     ),
     Row(
-        r"'(constexpr|int)' object has no attribute '(?P<name>\w+)'",
-        "This value is a plain number here: Triton turns an argument that is 1 into a constant, "
-        "and a constant has no .{name}.",
-        "Convert the block or program id that it is multiplied with instead.",
-    ),
-    Row(
         r"'tt\.return' that was|type of return operand",
         "A kernel that is launched returns nothing, and this one returns a value.",
         "Store the result into a tensor with tl.store; only a helper function that a kernel calls "

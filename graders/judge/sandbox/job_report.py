@@ -212,12 +212,20 @@ def _given(fact: Mapping[str, Any]) -> Any:
 def _traffic(run: Run) -> dict[str, Any]:
     """Return bytes by argument name, summed over the launches that compute the result.
 
-    An autotuner's trial launches are left out: on a GPU they happen once, before any timing.
+    An autotuner's trial launches are left out: on a GPU they happen once, before any timing. But
+    a kernel may leave in memory that it has run. So the chosen launch counts as much as the trial
+    of its configuration.
     """
     totals: dict[str, Any] = {}
+    tried: dict[tuple[object, ...], Any] = {}
     for launch in run.launches:
         traffic = getattr(launch, "traffic", None)
-        if traffic is None or getattr(launch, "modelled_ms", None) is not None:
+        if traffic is None:
+            continue
+        same = launch.kernel, launch.grid, repr(launch.meta)
+        traffic = max(tried.pop(same, traffic), traffic, key=lambda one: one.bytes)
+        if launch.modelled_ms is not None:
+            tried[same] = traffic
             continue
         for name, figures in traffic.arguments.items():
             into = totals.setdefault(str(name), {})

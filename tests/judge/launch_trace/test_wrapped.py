@@ -99,6 +99,26 @@ def test_the_whole_judge_accepts_every_style() -> None:
     assert {report.points for report in reports.values()} == {exercise.max_points}
 
 
+MADE = (
+    "{name} = functools.partial(inner)",
+    "{name} = lambda *given: inner(*given)",
+    "{name}: object = Op()",
+    "{name} = Op().__call__",
+)
+
+
+def test_a_launcher_may_be_what_an_expression_makes() -> None:
+    exercise = discovery.exercise("vector_add")
+    inner = re.sub(r"^def vector_add\(", "def inner(", correct("vector_add"), flags=re.MULTILINE)
+    before = f"import functools\n{inner}\n{STYLES['class'][0]}"
+    with Judge() as judge:
+        for made in MADE:
+            report = judge.judge_text(f"{before}\n{made.format(name='vector_add')}\n", exercise)
+            assert (report.findings, report.points) == ((), exercise.max_points)
+        report = judge.judge_text(f"{before}\nvector_add = 1\n", exercise)
+        assert [finding.code for finding in report.findings] == ["function-missing"]
+
+
 def compiled(text: str, worker: CompileWorker) -> list[Finding]:
     """What the compiler finds in a launcher with nothing wrong with it."""
     submission = from_text(text, VECTORS)

@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_util.interpreter import EngineOptions, interpret
+from triton_util.interpreter import EngineOptions, KernelFault, interpret
 
 aggregate = getattr(tl.core, "_aggregate", None)
 SCHEDULES = ("grid", "serial")
@@ -295,3 +295,46 @@ def test_values_that_python_computes_differently_are_those_of_the_compiler():
         values_kernel[(1,)](output, -7, K=7)
     expected = [-3, -3, -1, -3, -3, -4, -4, 0, 2.0**32, 7_000_000_000 - 2 * 2**32, 0, -7, 1]
     assert output.tolist() == expected
+
+
+@triton.jit
+def halved_kernel(output_ptr, one):
+    """A constant rounds down in Python; a number of the GPU rounds towards zero."""
+    tl.store(output_ptr + tl.program_id(0), (-one) // 2)
+
+
+@triton.jit
+def halved_entry_kernel(output_ptr, sizes):
+    tl.store(output_ptr, (-sizes[0]) // 2)
+
+
+@triton.jit
+def halved_wide_kernel(output_ptr, one: tl.int64):
+    tl.store(output_ptr, (-one) // 2)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_an_argument_that_is_one_is_a_constant(schedule):
+    output = torch.zeros(1, dtype=torch.int32)
+
+    def result(kernel, given):
+        with interpret(EngineOptions(schedule=schedule)):
+            kernel[(1,)](output, given)
+        return output.item()
+
+    assert result(halved_kernel, 1) == -1
+    assert result(halved_kernel, 3) == -1
+    assert result(halved_entry_kernel, (1, 4)) == -1
+    assert result(halved_wide_kernel, 1) == 0
+    for listed in (["one"], [1]):
+        assert result(triton.jit(halved_kernel.fn, do_not_specialize=listed), 1) == 0
+
+
+def test_a_constant_argument_has_no_methods_of_a_block():
+    with pytest.raises(KernelFault, match="a constant has no"), interpret():
+        converting_kernel[(1,)](torch.zeros(1, dtype=torch.int32), 1)
+
+
+@triton.jit
+def converting_kernel(output_ptr, n):
+    tl.store(output_ptr, n.to(tl.int32))

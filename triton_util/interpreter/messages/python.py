@@ -197,6 +197,13 @@ NAMES: tuple[Row, ...] = (
         "x.to(tl.float32). Sizes and strides are passed in by the launcher.",
     ),
     (
+        "no-such-function",
+        r"'(constexpr|int)' object has no attribute '(?P<name>\w+)'",
+        "This value is a plain number here: Triton turns an argument that is 1 into a constant, "
+        "and a constant has no .{name}.",
+        "Convert the block or program id that it is multiplied with instead.",
+    ),
+    (
         "not-imported",
         r"'NoneType' object (has no attribute|is not (callable|subscriptable))",
         "Something here is None.",
