@@ -13,12 +13,12 @@ import pytest
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running.report_checks import NOT_COMPUTED, not_interpreted
 from graders.judge.sandbox import report_reader
 from graders.judge.sandbox.batch import Batch, Result
 from tests.attacks.attack import KERNEL, honest
 from tests.support.paths import ROOT
+from triton_util.report import GateStatus, Report, Verdict
 
 LOAD_LINE = honest().split("\n").index("    x = tl.load(x_ptr + offsets, mask=mask)") + 1
 BROKEN = honest().replace("tl.arange(0, BLOCK_SIZE)", "tl.arange(0, 1000)")  # no power of two

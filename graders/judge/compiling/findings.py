@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graders.judge.diagnosis.generic import FAULTS, OUTCOMES
-from graders.judge.report import Finding
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text
+from triton_util.report import Finding
 
 GATE = "compile"
 TITLE = "The kernel does not compile for a GPU"

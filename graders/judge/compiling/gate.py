@@ -39,7 +39,6 @@ from graders.judge.plan.steps import (
     launches_of,
 )
 from graders.judge.records import GraderError
-from graders.judge.report import Finding, KernelResources
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text
 from graders.judge.submission.loading import Submission
@@ -50,6 +49,7 @@ from triton_util.explain.assembler import (
     assemble,
 )
 from triton_util.explain.ptx import widest_load
+from triton_util.report import Finding, KernelResources
 
 __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 

@@ -17,7 +17,7 @@ from math import prod
 import torch
 
 from graders.judge.records import AccessMap, ProgramRow, Runs
-from graders.judge.report import Table
+from triton_util.report import Table
 
 MOST_ROWS = 6
 MOST_ARGUMENTS = 3  # that get a column of loads
