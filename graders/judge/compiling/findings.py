@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graders.judge.bounds import line as plain_line
+from graders.judge.bounds import text as plain_text
 from graders.judge.diagnosis.generic import FAULTS, OUTCOMES
-from graders.judge.sandbox.report_reader import line as plain_line
-from graders.judge.sandbox.report_reader import text as plain_text
 from triton_util.report import Finding
 
 GATE = "compile"

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from graders.judge.bounds import line as plain_line
+from graders.judge.bounds import text as plain_text
 from graders.judge.compiling.findings import (
     asleep_finding,
     assembler_finding,
@@ -39,8 +41,6 @@ from graders.judge.plan.steps import (
     launches_of,
 )
 from graders.judge.records import GraderError
-from graders.judge.sandbox.report_reader import line as plain_line
-from graders.judge.sandbox.report_reader import text as plain_text
 from graders.judge.submission.loading import Submission
 from triton_util.explain.assembler import (
     Assembled,

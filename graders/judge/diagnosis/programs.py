@@ -16,7 +16,8 @@ from math import prod
 
 import torch
 
-from graders.judge.records import AccessMap, ProgramRow, Runs
+from graders.judge.bounds import Runs
+from graders.judge.records import AccessMap, ProgramRow
 from triton_util.report import Table
 
 MOST_ROWS = 6
