@@ -302,7 +302,7 @@ def test_any_header_gives_a_result_of_the_judges_shape(raw: bytes) -> None:
     batch = Batch([job()], 1.0)
     try:
         os.pwrite(batch.memory, raw, batch.plan.jobs[0].header)
-        result = batch.result(0)
+        result = batch.outcome(0)
     finally:
         batch.close()
     assert result.output is None or (result.output.shape, result.output.dtype) == (
@@ -320,7 +320,7 @@ def test_truth_values_are_made_true_or_false() -> None:
         os.pwrite(batch.memory, header.pack(), placed.header)
         os.pwrite(batch.memory, b"\x02\x00", placed.out.start)
         os.pwrite(batch.memory, b"\xff\x00", placed.stored.start)
-        result = batch.result(0)
+        result = batch.outcome(0)
     finally:
         batch.close()
     assert result.output is not None
