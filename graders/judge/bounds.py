@@ -1,7 +1,8 @@
 """The bounds of fields that come from an untrusted process.
 
 A record names them in the types of its fields: `Annotated[int, within(0, 9)]`. They change how
-`triton_util.plain_data` reads a value of that type, and raise ValueError if it does not fit.
+`triton_util.plain_data` reads a value of that type, and raise ValueError if it does not fit. (A
+lambda within a field's type cannot use names of its module: give such a type a name.)
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from graders.judge.launch_trace.surroundings import A100, pretend_gpu, pretend_n
 from graders.judge.launch_trace.tensors import Pretend, ValuelessTensor, Watch
 from graders.judge.plan.code import Code
 from graders.judge.plan.steps import CasePlan, Raised, to_json
+from graders.judge.sandbox.serving import Nowhere
 from triton_util.explain.launches import load_module
 
 MOST_TEXT = 2_000
@@ -198,18 +199,3 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
         write(json.dumps(line).encode() + b"\n")
 
     return json.dumps({"end": Capture(request).run(send)}).encode()
-
-
-class Nowhere:
-    """Accepts printed text and discards it."""
-
-    encoding = "utf-8"
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        """Do nothing: nothing is kept."""
-
-    def isatty(self) -> bool:
-        return False
