@@ -36,8 +36,8 @@ from benchmarks.verdicts import kernels, surroundings  # noqa: E402
 from graders.authoring.kernels import KnownKernel  # noqa: E402
 from graders.judge import discovery  # noqa: E402
 from graders.judge.pipeline import Judge  # noqa: E402
-from graders.judge.report import Report  # noqa: E402
 from graders.service import judging as service  # noqa: E402
+from triton_util.report import Report  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "gpu_verdicts.json"
 COLD = {"vector_add": 8, "softmax": 10, "matmul": 12, "attention": 15, "autotuned_matmul": 25}

@@ -48,11 +48,11 @@ from graders.judge.pipeline import Judge  # noqa: E402
 from graders.judge.plan.specialising import specialising  # noqa: E402
 from graders.judge.plan.steps import kernels_to_json, launches_of  # noqa: E402
 from graders.judge.records import Exercise, GraderError  # noqa: E402
-from graders.judge.report import Report, Verdict  # noqa: E402
 from graders.judge.submission.canonical import canonical  # noqa: E402
 from graders.judge.submission.loading import SubmissionError, from_text  # noqa: E402
 from graders.judge.submission.program import Program  # noqa: E402
 from graders.judge.submission.python_text import Cell  # noqa: E402
+from triton_util.report import Report, Verdict  # noqa: E402
 
 ROOMS = Rooms(ROOT)
 SURVIVORS = ROOT / "tests" / "course" / "survivors.toml"

@@ -32,7 +32,7 @@ from benchmarks.verdicts import kernels  # noqa: E402
 from graders.judge import discovery, pipeline  # noqa: E402
 from graders.judge.gates.protocol import Context, Gate, GateResult  # noqa: E402
 from graders.judge.pipeline import Judge  # noqa: E402
-from graders.judge.report import Verdict  # noqa: E402
+from triton_util.report import Verdict  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "service_times.json"
 

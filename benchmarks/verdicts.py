@@ -28,7 +28,7 @@ from graders.authoring.kernels import KnownKernel, correct_kernels, wrong_kernel
 from graders.authoring.rooms import Rooms
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import GateStatus, Report
+from triton_util.report import GateStatus, Report
 
 ROOMS = Rooms(Path(__file__).resolve().parent.parent)
 

@@ -14,10 +14,10 @@ from graders.authoring.lint.house import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import Verdict
 from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
 from tests.support.paths import correct
+from triton_util.report import Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = ROOMS.lesson_files()

@@ -27,6 +27,7 @@ ARROWS = {
         "graders.judge.sandbox",
         "graders.judge.jail",
         "graders.judge.plan",
+        "graders.judge.bounds",
         "graders.judge.records",
         "triton_util",
     },

@@ -1,7 +1,8 @@
 """Reads frozen dataclasses from plain JSON data, by the types of their fields.
 
 One mechanism for everything that crosses a process or a file: what does not have the declared type
-is refused. Unknown fields are ignored, and missing ones take their defaults.
+is refused. Unknown fields are ignored, and missing ones take their defaults. What `Annotated`
+adds to a type gets the reading of that type and returns another one: for example with bounds.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ def reading(kind: Any) -> Reading:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return lambda data: data
+    if origin is typing.Annotated:
+        found = reading(inner[0])
+        for bound in inner[1:]:
+            found = bound(found)
+        return found
     if origin in (typing.Union, types.UnionType):
         return _one_of(kind, [reading(one) for one in inner])
     if origin is tuple:
@@ -47,9 +53,9 @@ def reading(kind: Any) -> Reading:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         key, item = map(reading, inner)
         return lambda data: {key(k): item(v) for k, v in _checked(Mapping, data).items()}
-    if origin is list:
+    if origin in (list, frozenset):
         item = reading(inner[0])
-        return lambda data: [item(one) for one in _checked(list, data)]
+        return lambda data: origin([item(one) for one in _checked(list, data)])
     if origin is Literal:
         return _one_of(kind, [_constant(one) for one in inner])
     if kind is float:
@@ -104,7 +110,7 @@ def _tuple(inner: tuple[Any, ...]) -> Reading:
 
 
 def _record(kind: Any) -> Reading:
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     known = {field.name: reading(hints[field.name]) for field in fields(kind) if field.init}
     required = {
         field.name

@@ -15,7 +15,6 @@ from graders.cli.judging import exercises_in, known_exercise
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise, GraderError, Workload
-from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import phrases
@@ -25,6 +24,7 @@ from triton_util.client.attempts import folder
 from triton_util.figures.drawing import Drawing
 from triton_util.figures.roofline import roofline
 from triton_util.figures.speed_comparison import speed_comparison as comparison_drawing
+from triton_util.report import Verdict
 
 Target = tuple[Exercise, Path]
 Found = SpeedComparison | Modelled

@@ -15,8 +15,8 @@ from graders.judge.sandbox import starting
 if TYPE_CHECKING:
     from graders.judge.pipeline import Judge
     from graders.judge.records import Exercise
-    from graders.judge.report import Report
     from graders.judge.runtime import Mode
+    from triton_util.report import Report
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:

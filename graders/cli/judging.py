@@ -11,8 +11,8 @@ from graders.judge import discovery
 from graders.judge.pipeline import GATE_NAMES, Judge, not_run
 from graders.judge.plain_text import one_line
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import Finding, GateStatus, Report, Verdict, ungraded_finding
 from graders.judge.submission.loading import defined_functions
+from triton_util.report import Finding, GateStatus, Report, Verdict, ungraded_finding
 
 COULD_NOT_GRADE = 2
 EXIT_CODES = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.UNGRADED: COULD_NOT_GRADE}

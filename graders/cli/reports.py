@@ -14,8 +14,8 @@ from rich.text import Text
 from graders.judge import discovery
 from graders.judge.plain_text import one_line, plain
 from graders.judge.records import Exercise
-from graders.judge.report import Finding, GateStatus, Picture, Report, Verdict
 from triton_util.client.phrases import first_sentence
+from triton_util.report import Finding, GateStatus, Picture, Report, Verdict
 
 MARKS = {
     GateStatus.PASSED: ("✓", "green"),

@@ -17,8 +17,8 @@ from graders.grading.marks import Marker, Marks, official_marker, unsandboxed_al
 from graders.grading.own_tests.cells import judged_exercises
 from graders.grading.store import MarksStore
 from graders.judge.records import GraderError
-from graders.judge.report import GateStatus
 from graders.judge.sandbox import folders
+from triton_util.report import GateStatus
 
 if TYPE_CHECKING:
     from graders.judge.runtime import Mode

@@ -18,7 +18,7 @@ from graders.authoring.grade_cells import (
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
+from triton_util.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 
 if TYPE_CHECKING:
     from graders.judge.runtime import Mode

@@ -12,12 +12,13 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from graders.judge.bounds import Runs
 from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.programs import MOST_RUNS, chosen, name_of
 from graders.judge.gates.protocol import Context
 from graders.judge.pipeline import Judge
 from graders.judge.plan.steps import launches_of
-from graders.judge.records import AccessMap, Exercise, ProgramRow, Runs
+from graders.judge.records import AccessMap, Exercise, ProgramRow
 from graders.judge.sandbox.pool import Job
 from graders.judge.submission.loading import Submission
 

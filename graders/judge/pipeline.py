@@ -18,14 +18,6 @@ from graders.judge.gates import compile as compiling
 from graders.judge.gates.protocol import Context, Facts, Gate, GateResult
 from graders.judge.plain_text import presentable
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import (
-    Finding,
-    GateStatus,
-    Report,
-    Verdict,
-    awaits_gpu,
-    ungraded_finding,
-)
 from graders.judge.running.report_checks import NotInterpretedError
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case
 from graders.judge.runtime import Mode, Runtime
@@ -34,6 +26,14 @@ from graders.judge.scoring import WASTEFUL_SHARE, points
 from graders.judge.submission import reader
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from graders.judge.submission.refusals import UNREADABLE
+from triton_util.report import (
+    Finding,
+    GateStatus,
+    Report,
+    Verdict,
+    awaits_gpu,
+    ungraded_finding,
+)
 
 GATES = (
     Gate("read", read.run, functions=True),

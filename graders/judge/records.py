@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 
+from graders.judge import bounds
 from graders.judge.compiling.compiled import CompilerRequirement
 from graders.judge.plan.requirements import Requirement
 
@@ -47,7 +48,6 @@ View = Literal[
     "far",  # element offsets beyond 2**31, in a sparse storage
     "far_columns",  # the same for a transposed view: its columns are far apart
 ]
-Runs = tuple[tuple[int, int], ...]  # the first and the last of a run of neighbouring elements
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,8 @@ class TensorSpec:
 
     `shape` is in elements; `view` is the memory layout. Elements of the storage that are not in the
     view are poison (NaN, or the extreme integer), so that a read of them shows. `values`, row after
-    row, replace the numbers of `fill`. `garbage` lists runs of elements (first and last, counted
-    row after row) that are poison too. They are elements that the contract does not define, such as
-    those after the length of a list.
+    row, replace the numbers of `fill`. `garbage` lists runs of elements, counted row after row,
+    that are poison too: the contract does not define them, such as those after a list's length.
     """
 
     shape: tuple[int, ...]
@@ -68,7 +67,7 @@ class TensorSpec:
     scale: float = 1.0
     shift: float = 0.0
     values: tuple[float, ...] = ()
-    garbage: Runs = ()
+    garbage: bounds.Runs = ()
 
 
 Arg = TensorSpec | int | float | bool
@@ -103,28 +102,28 @@ class Tolerance:
 class Outside:
     """Lanes that left a tensor, as offsets in its elements; `end` is just past its last one."""
 
-    shape: tuple[int, ...]
-    end: int
-    lanes: int
-    active: int
-    first: int
-    lowest: int
-    highest: int
+    shape: bounds.Sizes
+    end: bounds.Whole
+    lanes: bounds.Whole
+    active: bounds.Whole
+    first: bounds.Offset
+    lowest: bounds.Offset
+    highest: bounds.Offset
 
 
 @dataclass(frozen=True)
 class Fault:
     """What the engine saw in the worker. It can explain a failure, and never grants a pass."""
 
-    code: str  # out-of-bounds-load, gap-read, write-race, kernel-error, …
-    message: str
-    line: int | None = None
-    source: str = ""
-    argument: str | None = None
-    operation: str | None = None
-    cause: str = ""  # the usual cause; for a kernel-error: what to do
-    program: tuple[int, ...] | None = None
-    outside: Outside | None = None
+    code: bounds.Code  # out-of-bounds-load, gap-read, write-race, kernel-error, …
+    message: bounds.Message = ""
+    line: bounds.Line = None
+    source: bounds.Name = ""
+    argument: bounds.NameOrNone = None
+    operation: bounds.NameOrNone = None
+    cause: bounds.Message = ""  # the usual cause; for a kernel-error: what to do
+    program: Annotated[bounds.Sizes | None, bounds.or_else(None)] = None
+    outside: Annotated[Outside | None, bounds.or_else(None)] = None
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,12 @@ class Aim:
     `firsts`: where program (0, 0, 0) starts, and its neighbours along the axes of the grid.
     """
 
-    elements: int
-    lanes: int
-    reached: int | None
-    passed: int | None
-    storing: int | None
-    firsts: tuple[int | None, ...]
+    elements: bounds.Whole
+    lanes: bounds.Whole
+    reached: bounds.WholeOrNone
+    passed: bounds.WholeOrNone
+    storing: Annotated[bounds.Programs | None, bounds.or_else(None)]
+    firsts: bounds.FirstsOrNone
 
 
 @dataclass(frozen=True)
@@ -150,12 +149,12 @@ class ProgramRow:
     mask lets `on` lanes (`prefix`: the first ones) through to the elements `touched`.
     """
 
-    number: int
-    lanes: int
-    on: int
-    prefix: bool
-    offsets: Runs
-    touched: Runs
+    number: bounds.Whole
+    lanes: bounds.Whole
+    on: bounds.Whole
+    prefix: bounds.Flag
+    offsets: bounds.Runs
+    touched: bounds.Runs
 
 
 @dataclass(frozen=True)
@@ -168,16 +167,16 @@ class AccessMap:
     """
 
     operation: Literal["load", "store"]
-    argument: str
-    shape: tuple[int, ...]
-    dense: bool
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    once: bool
-    firsts: tuple[int, ...] | None
-    steps: tuple[int | None, ...]
-    twice: Runs
-    rows: tuple[ProgramRow, ...]
+    argument: bounds.Name
+    shape: bounds.Sizes
+    dense: bounds.Flag
+    grid: Annotated[bounds.Sizes, bounds.fits(lambda grid: len(grid) == 3 and min(grid) > 0)]
+    block: bounds.Sizes
+    once: bounds.Flag
+    firsts: Annotated[tuple[bounds.Number, ...] | None, bounds.FOUR, bounds.or_else(None)]
+    steps: bounds.Steps
+    twice: bounds.Runs
+    rows: Annotated[tuple[ProgramRow, ...], bounds.of_length(1, bounds.MAX_ITEMS)]
 
 
 @dataclass(frozen=True)
@@ -188,29 +187,27 @@ class LaunchFacts:
     other values in words. `aim` is known for the last launch if elements were never stored or bytes
     are counted. `pointed` and `loads` are known if they were asked for (`Job.programs`): stores to
     the result, or the access at which the launch was stopped, and the loads from each other
-    argument. `configs` is how many configurations its tuner knows, 1 without a tuner; `tf32` is
-    whether a tl.dot rounded float32 to TF32.
+    argument. `configs` is how many configurations its tuner knows, 1 without a tuner.
     """
 
-    kernel: str
-    grid: tuple[int, ...]
-    meta: Mapping[str, Any]
-    configs: int = 1
-    tf32: bool = False
-    aim: Aim | None = None
-    pointed: AccessMap | None = None
-    loads: tuple[AccessMap, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict)
+    kernel: bounds.Name = ""
+    grid: Annotated[tuple[bounds.Programs, ...], bounds.of_length(0, 3)] = ()
+    meta: bounds.Scalars = field(default_factory=dict)
+    configs: Annotated[int, bounds.within(1, 100_000), bounds.or_else(1)] = 1
+    tf32: bounds.Flag = False  # a tl.dot rounded float32 to TF32
+    aim: Annotated[Aim | None, bounds.or_else(None)] = None
+    pointed: Annotated[AccessMap | None, bounds.AGREEING, bounds.or_else(None)] = None
+    loads: Annotated[tuple[Annotated[AccessMap, bounds.AGREEING], ...], bounds.each] = ()
+    given: bounds.Scalars = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Evidence:
     """All that is known about one failing case, for `Misconception.detector`.
 
-    `actual` and `never_stored` have the shape of `expected`; both are None if the launcher did not
-    return a tensor of the correct shape and dtype. If a launcher returns several tensors, this is
-    the evidence for number `result`. `again`, if it was asked for, is true for elements that a
-    program stored in a later round of a loop.
+    `actual` and `never_stored` have the shape of `expected`, or are None if the launcher returned
+    no tensor of the correct shape and dtype. Of several tensors, this is number `result`. `again`,
+    if it was asked for, is true for elements that a program stored in a later round of a loop.
     """
 
     args: tuple[Any, ...]

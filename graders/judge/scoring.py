@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from graders.judge.records import Exercise
-from graders.judge.report import Verdict
+from triton_util.report import Verdict
 
 WASTEFUL_SHARE = 0.5  # of the points, for correct values with too much traffic
 

@@ -24,10 +24,10 @@ from typing import Any, TextIO
 from graders.judge import discovery, model_beside, passed_card, predictions
 from graders.judge.pipeline import Judge
 from graders.judge.records import GraderError
-from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.loading import SubmissionError, from_text
+from triton_util.report import Verdict
 
 Answer = dict[str, Any]
 TELL_SECONDS = 0.25  # between two progress lines of a check

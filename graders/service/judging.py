@@ -11,11 +11,11 @@ import torch
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import GateStatus, Report, Speed
 from graders.judge.speed import limits
 from graders.judge.submission.loading import from_text
 from triton_util.bench import find_gpu
 from triton_util.bench.speed_comparison import MINE, MODEL, Runner, SpeedComparison
+from triton_util.report import GateStatus, Report, Speed
 
 UNCOUNTED = ((1.0, 0),)  # a bar worth 0 points: speed is shown here, but not graded
 _judge: Judge | None = None

@@ -11,7 +11,7 @@ from graders.judge import discovery
 from graders.judge.pipeline import not_run
 from graders.judge.plain_text import one_line, plain, shortened
 from graders.judge.records import GraderError
-from graders.judge.report import Report, Verdict, ungraded_finding
+from triton_util.report import Report, Verdict, ungraded_finding
 
 LONGEST_TEXT = 10_000
 MOST_ITEMS = 200

@@ -12,10 +12,10 @@ import pytest
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import Report
 from graders.judge.running import jobs
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
 from tests.support.paths import wrong
+from triton_util.report import Report
 
 ORDER = """
 def order(n_rows, n_cols, group):

@@ -13,12 +13,13 @@ import pytest
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running.report_checks import NOT_COMPUTED, not_interpreted
 from graders.judge.sandbox import report_reader
-from graders.judge.sandbox.batch import Batch, Result
+from graders.judge.sandbox.batch import Batch
+from graders.judge.sandbox.work import Outcome
 from tests.attacks.attack import KERNEL, honest
 from tests.support.paths import ROOT
+from triton_util.report import GateStatus, Report, Verdict
 
 LOAD_LINE = honest().split("\n").index("    x = tl.load(x_ptr + offsets, mask=mask)") + 1
 BROKEN = honest().replace("tl.arange(0, BLOCK_SIZE)", "tl.arange(0, 1000)")  # no power of two
@@ -39,14 +40,14 @@ def judged(
     judge: Judge, exercise: Exercise, text: str, patch: pytest.MonkeyPatch, status: Any, **told: Any
 ) -> Report:
     """The report where every worker says the same, whatever its kernel did."""
-    real, told_of = Batch.result, report_reader.parse(json.dumps(told).encode())
+    real, told_of = Batch.outcome, report_reader.parse(json.dumps(told).encode())
 
-    def forged(self: Batch, index: int) -> Result:
+    def forged(self: Batch, index: int) -> Outcome:
         kept = real(self, index)
         output = kept.output if status == "returned" else None
-        return replace(kept, status=status, report=told_of, output=output)
+        return replace(kept, status=status, output=output, **vars(told_of))
 
-    patch.setattr(Batch, "result", forged)
+    patch.setattr(Batch, "outcome", forged)
     return judge.judge_text(text, exercise)
 
 

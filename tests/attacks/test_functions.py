@@ -19,10 +19,10 @@ from graders.judge.calling import calls
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.report import Report, Verdict
 from tests.support.capturing import SECRET
 from tests.support.paths import correct
 from triton_util.bench.simulated import models
+from triton_util.report import Report, Verdict
 
 LONGEST_SECONDS = 120.0
 LONGEST_REPORT = 20_000

@@ -21,7 +21,6 @@ from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.launch_trace import gate
 from graders.judge.pipeline import Judge
 from graders.judge.records import Case, Exercise, Hidden, TensorSpec
-from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running import jobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
@@ -29,6 +28,7 @@ from tests.support.capturing import SECRET
 from tests.support.paths import correct
 from triton_util.client.card import report_html
 from triton_util.client.report import read_report
+from triton_util.report import GateStatus, Report, Verdict
 
 PUBLIC = (64, 300)
 EXERCISE = replace(

@@ -18,7 +18,6 @@ from graders.judge import discovery, runtime
 from graders.judge.compiling.gate import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running import interpret, jobs
 from graders.judge.runtime import Mode
 from graders.judge.sandbox.pool import Workers
@@ -26,6 +25,7 @@ from graders.judge.scoring import WASTEFUL_SHARE
 from tests.attacks.attack import honest
 from tests.attacks.bait import Bait
 from tests.attacks.catalogue import ATTACKS
+from triton_util.report import GateStatus, Report, Verdict
 
 # An endless loop costs its time limit in each of the running gates, more on a busy machine.
 LONGEST_SECONDS = 240.0

@@ -14,10 +14,10 @@ import torch
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import TensorSpec
-from graders.judge.report import GateStatus, Verdict
 from graders.judge.running import interpret
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
 from tests.attacks.remembering import REMEMBERING
+from triton_util.report import GateStatus, Verdict
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 

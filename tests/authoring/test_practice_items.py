@@ -19,12 +19,12 @@ from graders.authoring.distractors import made_wrong
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import Verdict
 from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
 from tests.support.paths import wrong
 from triton_util.puzzles import items, ordering
 from triton_util.puzzles.puzzle import Puzzle
+from triton_util.report import Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 ITEMS = items.load()

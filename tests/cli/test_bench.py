@@ -17,13 +17,13 @@ from graders.cli import bench as command
 from graders.cli.reports import panel
 from graders.judge import discovery
 from graders.judge.records import GraderError
-from graders.judge.report import GateStatus, Report, Speed, Verdict
 from graders.judge.speed import limits
 from tests.support.paths import ROOMS
 from tests.support.speed_comparisons import h200, runner, softmax_comparison
 from triton_util.bench.speed_comparison import MINE, SpeedComparison
 from triton_util.client import timing
 from triton_util.notebook.session import Session
+from triton_util.report import GateStatus, Report, Speed, Verdict
 
 SOLUTION = discovery.ROOT / "solutions" / "reductions.py"
 RIGHT = ROOMS.kernels("vector_add") / "correct" / "textbook.py"

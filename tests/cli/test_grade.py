@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from graders.cli import grade as command
 from graders.judge.pipeline import Judge
 from graders.judge.records import GraderError
-from graders.judge.report import Report
 from tests.support.damaged_files import SCRIPT
+from triton_util.report import Report
 
 
 def test_a_fault_at_one_file_leaves_it_ungraded_without_its_words(

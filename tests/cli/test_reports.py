@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from graders.cli.reports import panel
-from graders.judge.report import Finding, Report, Verdict
+from triton_util.report import Finding, Report, Verdict
 
 
 def printed(submission: str, finding: Finding) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from graders.cli import main, words
 from graders.cli.reports import panel
-from graders.judge.report import Finding, KernelResources, Report, Table, Verdict
+from triton_util.report import Finding, KernelResources, Report, Table, Verdict
 
 OFFSETS = "0 to 127, 1000 to 1127, 2000 to 2127, 3000 to 3127, …"
 TABLE = Table(

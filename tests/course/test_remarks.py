@@ -8,7 +8,7 @@ import pytest
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import Verdict
+from triton_util.report import Verdict
 
 pytestmark = pytest.mark.slow
 ADD = """import torch

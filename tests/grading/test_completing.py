@@ -21,12 +21,12 @@ from graders.judge import gates, pipeline
 from graders.judge.cases.prepared import prepare
 from graders.judge.diagnosis.failures import Failure
 from graders.judge.pipeline import GATE_NAMES, Judge
-from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.running.interpret import RunResult
 from graders.judge.runtime import Runtime
 from tests.support.capturing import SECRET
 from tests.support.paths import ROOMS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
+from triton_util.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
 RIGHT = ROOMS.kernels("vector_add") / "correct" / "textbook.py"

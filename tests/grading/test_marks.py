@@ -11,7 +11,7 @@ from graders.grading.store import MarksStore, key
 from graders.judge import discovery
 from graders.judge.pipeline import GATE_NAMES
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import Finding, GateStatus, Report, Speed, Table, Verdict
+from triton_util.report import Finding, GateStatus, Report, Speed, Table, Verdict
 
 EXERCISE = discovery.exercise("vector_add")
 FULL = EXERCISE.max_points

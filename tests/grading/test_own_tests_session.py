@@ -24,7 +24,7 @@ from graders.grading.own_tests.execution import SessionCell
 from graders.grading.own_tests.session import Session
 running = Session()
 running.run([SessionCell(0, "1", True)])
-print(running._process.pid, flush=True)
+print(running.pid, flush=True)
 running.run([SessionCell(0, "while True: pass", True)])
 """
 
@@ -114,7 +114,7 @@ def test_memory_has_a_limit(running: Session) -> None:
 
 
 def test_where_the_process_does_not_start_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_PROCESS", ROOT / "no_such_file.py")
+    monkeypatch.setattr(session, "_PROCESS", "graders.no_such_module")
     with pytest.raises(CannotRun, match="does not start"):
         Session().run(cells("1"))
 

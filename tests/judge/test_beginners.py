@@ -12,7 +12,6 @@ import pytest
 from graders.authoring.lesson import read_solutions
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import Finding, Verdict
 from tests.judge.beginners import (
     bias_relu,
     copy,
@@ -23,6 +22,7 @@ from tests.judge.beginners import (
     vector_add,
 )
 from tests.support.known_kernels import IMPORTS, ROOMS
+from triton_util.report import Finding, Verdict
 
 ATTEMPTS = {
     "vector_add": vector_add.ATTEMPTS,

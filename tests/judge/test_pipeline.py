@@ -14,10 +14,10 @@ from graders.judge import discovery, pipeline, runtime
 from graders.judge.gates.protocol import NOT_RUN, Context, Gate, GateResult
 from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.records import GraderError
-from graders.judge.report import Finding, GateStatus, KernelResources, Report, Verdict
 from graders.judge.runtime import Runtime
 from graders.judge.sandbox import deadline
 from tests.support.plans import constant
+from triton_util.report import Finding, GateStatus, KernelResources, Report, Verdict
 
 EXERCISE = discovery.exercise("vector_add")
 SOURCE = "def vector_add(x, y):\n    return x\n"

@@ -12,9 +12,9 @@ from graders.cli.reports import panel
 from graders.grading.plugins.export import harmless
 from graders.judge.pipeline import GATE_NAMES
 from graders.judge.plain_text import one_line, plain, presentable
-from graders.judge.report import Finding, GateStatus, Report, Verdict
 from graders.judge.submission.loading import SubmissionError, from_text, load
 from tests.support.exercise_records import an_exercise
+from triton_util.report import Finding, GateStatus, Report, Verdict
 
 ESCAPE, TURNED, HALF, LINE = "\x1b[2J\x1b]0;owned\x07", "\u202egrade\u2066", "\ud800", "\u2028"
 NASTY = f"x{ESCAPE}{TURNED}{HALF}{LINE}\x9b1m\x00\x7fy"

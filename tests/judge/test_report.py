@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graders.judge.pipeline import GATE_NAMES
-from graders.judge.report import (
+from triton_util.report import (
     Finding,
     GateStatus,
     KernelResources,

@@ -6,8 +6,8 @@ import pytest
 
 from graders.judge import discovery
 from graders.judge.pipeline import kept_share
-from graders.judge.report import GateStatus, Verdict
 from graders.judge.scoring import WASTEFUL_SHARE, points
+from triton_util.report import GateStatus, Verdict
 
 EXERCISE = discovery.exercise("vector_add")
 FAILED = GateStatus.FAILED

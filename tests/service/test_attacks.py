@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from graders.judge.report import Report
 from graders.service import http
 from graders.service.identity import client_of
 from tests.service.serving import (
@@ -23,6 +22,7 @@ from tests.service.serving import (
     report,
     serving,
 )
+from triton_util.report import Report
 
 SECRET = "m" * 40
 

@@ -7,10 +7,10 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.launch_trace.gate import Captured, capture
 from graders.judge.plan.steps import CasePlan, Launch, Tune
 from graders.judge.records import Exercise
-from graders.judge.report import Finding
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.submission.loading import Submission, from_text
 from tests.support.exercise_records import an_exercise
+from triton_util.report import Finding
 
 VECTORS = an_exercise()
 SECRET = b"of the tests"  # of which the numbers of all cases are drawn

@@ -17,9 +17,9 @@ from graders.authoring.lesson import read_solutions, stub
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery, pipeline
 from graders.judge.pipeline import GATE_NAMES, Judge
-from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running.reached import NOT_REACHED
 from tests.support import drawn
+from triton_util.report import GateStatus, Report, Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"

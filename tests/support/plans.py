@@ -15,8 +15,8 @@ from graders.judge.plan.steps import (
     Parameter,
     Step,
     TensorRef,
-    kernel_to_json,
     steps_to_text,
+    to_json,
 )
 from graders.judge.sandbox.pool import Job, Work
 from graders.judge.sandbox.protocol import dtype_name
@@ -58,7 +58,7 @@ def job(
     work = Work(
         source=source,
         filename="s.py",
-        kernels=[kernel_to_json(kernel) for kernel in with_codes(kernels, source)],
+        kernels=[to_json(kernel) for kernel in with_codes(kernels, source)],
         steps=steps_to_text(steps),
         result=result.to_json(),
         inputs=tuple(n if isinstance(a, torch.Tensor) else None for n, a in enumerate(args)),

@@ -18,7 +18,7 @@ from graders.grading.marks import Marks, marks, ungraded_marks
 from graders.grading.parallel import Judged, Task
 from graders.judge import discovery
 from graders.judge.pipeline import GATE_NAMES
-from graders.judge.report import Finding, GateStatus, Report, Verdict
+from triton_util.report import Finding, GateStatus, Report, Verdict
 
 LESSON = """\
 # %% [markdown]

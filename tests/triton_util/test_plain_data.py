@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 
-from triton_util.plain_data import plain, read
+from triton_util.plain_data import Reading, plain, read
 
 
 class Colour(StrEnum):
@@ -93,3 +93,19 @@ def test_a_record_that_is_no_object_is_refused() -> None:
 
 def test_plain_data_has_lists_and_strings() -> None:
     assert plain({"a": (Colour.RED, [1])}) == {"a": ["red", [1]]}
+
+
+def doubled(read: Reading) -> Reading:
+    return lambda data: 2 * read(data)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    size: Annotated[int, doubled, doubled] = 0
+    numbers: frozenset[Annotated[int, doubled]] = frozenset()
+
+
+def test_an_annotation_changes_how_its_type_is_read() -> None:
+    assert read(Bounded, {"size": 1, "numbers": [1, 2]}) == Bounded(4, frozenset({2, 4}))
+    with pytest.raises(ValueError, match="instead of"):
+        read(Bounded, {"size": "1"})

@@ -6,13 +6,10 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
-import triton
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget, Language
 
 from triton_util.explain.launches import SeenLaunch
-
-TRITON_VERSION: str = triton.__version__
 
 
 def front_end(launch: SeenLaunch, arch: int) -> tuple[Any, Any, Any, Any]:

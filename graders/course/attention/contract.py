@@ -6,7 +6,6 @@ from graders.course.attention.exercise import VIEWS
 from graders.judge.cases.builders import FLOATS, HALVES
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Row, Tensor, Values
 
-WIDTHS = (16, 32, 64, 128)
 WORK = 2**18  # products
 ANY_VIEW = ("contiguous", "interleaved", *VIEWS)
 STEEP = Values("rising_rows", scale=0.5, dtypes=HALVES)  # scores that rise or fall by hundreds

@@ -20,7 +20,7 @@ from graders.course.matmul.mistakes.product import (
     with_factor_transposed,
     with_rows_of_k,
 )
-from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, Maker, cases
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.records import (
     Arg,
     Case,
@@ -213,16 +213,6 @@ def layer(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
         TensorSpec((n, k), **spec),  # type: ignore[arg-type]
         TensorSpec((n,), **dense),  # type: ignore[arg-type]
     )
-
-
-def only_viewed(place: int) -> Maker:
-    """Return the maker of a layer of which only one matrix, x or w, has the view."""
-
-    def make(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
-        args = layer(shape, **{**spec, "view": "contiguous"})
-        return (*args[:place], layer(shape, **spec)[place], *args[place + 1 :])
-
-    return make
 
 
 def strided_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:

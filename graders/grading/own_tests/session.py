@@ -14,8 +14,6 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,15 +23,14 @@ from graders.grading.own_tests import files
 from graders.grading.own_tests.execution import Executed, Fork, SessionCell, SessionLimits, execute
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders
-from graders.judge.sandbox.starting import broken, last_line, worker_environment
+from graders.judge.sandbox.serving import MESSAGE_BYTES
+from graders.judge.sandbox.starting import Started, started, worker_environment
+from graders.judge.sandbox.warm import START_SECONDS, WarmProcess
 
-START_SECONDS = 120.0
 MEMORY_BYTES = 3 << 30
 BESIDE_BYTES = 512 << 20  # of the files beside a notebook
 WITHOUT: tuple[str, ...] = ()  # layers of the jail that our tests switch off
-_MESSAGE_BYTES = 1 << 16
-_ROOT = Path(__file__).resolve().parents[3]
-_PROCESS = Path(__file__).with_name("process.py")
+_PROCESS = "graders.grading.own_tests.process"
 # Slow to import: imported before the fork if a notebook mentions them.
 _SLOW = ("numpy", "matplotlib", "pandas", "scipy", "sklearn", "torch", "triton", "triton_util")
 _IMPORTED = {"matplotlib": ("matplotlib.pyplot", "matplotlib_inline.backend_inline")}
@@ -43,16 +40,13 @@ class CannotRun(GraderError):  # noqa: N818 - a state of the machine
     """Own tests cannot be executed here; the message says why, and what to do."""
 
 
-class Session:
+class Session(WarmProcess):
     """This command's warm process, and one fork of it per notebook."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._directory: Path | None = None
+        super().__init__()
         self._preload: frozenset[str] = frozenset()
         self._without: tuple[str, ...] = ()
-        self._told: dict[str, Any] = {}
 
     def run(
         self,
@@ -69,111 +63,74 @@ class Session:
         mentioned = frozenset(
             name for name in _SLOW if any(re.search(rf"\b{name}\b", cell.text) for cell in cells)
         )
-        try:
-            self._ensure_started(mentioned)
-        except CannotRun:
-            self.close()
-            raise
-        except (OSError, ValueError) as error:
-            self.close()
-            raise CannotRun(broken(f"{type(error).__name__}: {error}")) from error
-        self._refuse_below_tier_a()
-        assert self._directory is not None
-        try:
-            size = _fill(self._directory / "work", beside)
-            limits = SessionLimits.of(cell_seconds)
-            with self._fork(limits) as fork:
-                return execute(fork, cells, size, limits)
-        except (OSError, ValueError) as error:
-            self.close()
-            raise CannotRun(f"the session of tests could not be run: {error}") from error
-        except BaseException:  # for example Ctrl-C: the next request must not read this answer
-            self.close()
-            raise
+        with self._lock:
+            try:
+                self._ensure_imported(mentioned)
+            except GraderError as error:
+                raise CannotRun(str(error)) from error
+            self._refuse_below_tier_a()
+            try:
+                size = _fill(self._directory / "work", beside)
+                limits = SessionLimits.of(cell_seconds)
+                with self._fork(limits) as fork:
+                    return execute(fork, cells, size, limits)
+            except CannotRun:
+                raise
+            except (OSError, ValueError, GraderError) as error:
+                self._stop()
+                raise CannotRun(f"the session of tests could not be run: {error}") from error
+            except BaseException:  # for example Ctrl-C: the next request must not read this answer
+                self._stop()
+                raise
 
-    def close(self) -> None:
-        """End the warm process and its fork."""
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        if self._directory is not None:
-            folders.remove(self._directory)
-        self._process = self._control = self._directory = None
+    @property
+    def _directory(self) -> Path:
+        assert self._started is not None
+        return self._started.directory
 
     def _refuse_below_tier_a(self) -> None:
-        if self._told["tier"] != "A" and not unsandboxed_allowed():
-            layers = self._told["layers"].items()
+        if self.greeting["tier"] != "A" and not unsandboxed_allowed():
+            layers = self.greeting["layers"].items()
             missing = [f"{name}: {said}" for name, said in layers if said.startswith("missing")]
             raise CannotRun(
                 f"the sandbox is not whole on this machine ({'; '.join(missing)}; it does not stop "
-                f"{', '.join(self._told['open_to'])}), so tests beside a submission are not run: "
-                f"grade on another machine, by hand, or with {UNSANDBOXED}=1"
+                f"{', '.join(self.greeting['open_to'])}), so tests beside a submission are not "
+                f"run: grade on another machine, by hand, or with {UNSANDBOXED}=1"
             )
 
-    def _ensure_started(self, mentioned: frozenset[str]) -> None:
-        running = self._process is not None and self._process.poll() is None
-        if running and mentioned <= self._preload and self._without == WITHOUT:
-            return
-        self.close()
+    def _ensure_imported(self, mentioned: frozenset[str]) -> None:
+        """Start the process, again if it has not imported what is mentioned."""
+        if not mentioned <= self._preload or self._without != WITHOUT:
+            self._stop()
         self._preload |= mentioned
         self._without = WITHOUT
-        self._directory = folders.make()
-        errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
-        try:
-            self._start(self._directory, errors)
-            assert self._control is not None
-            self._told = json.loads(self._control.recv(_MESSAGE_BYTES) or b"{}")
-            if "tier" not in self._told:
-                raise CannotRun(broken(self._told.get("error") or last_line(errors)))
-        finally:
-            os.close(errors)
+        self._ensure_started()
 
-    def _start(self, directory: Path, errors: int) -> None:
-        config = _layout(directory) | {
-            "root": str(_ROOT),
-            "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
+    def _launched(self) -> Started:
+        directory = folders.make()
+        settings = _layout(directory) | {
             "preload": [n for name in _SLOW if name in self._preload for n in _modules(name)],
             "without": self._without,
         }
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control.settimeout(START_SECONDS)
-        with theirs:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    str(_PROCESS),
-                    json.dumps(config | {"socket": theirs.fileno()}),
-                ],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=_environment(directory),
-                cwd="/",
-                start_new_session=True,  # Ctrl-C is for the command only; this ends with it
-            )
+        return started(_PROCESS, directory, _environment(directory), settings)
 
     @contextlib.contextmanager
     def _fork(self, limits: SessionLimits) -> Iterator[Fork]:
         """Start a fork that executes cells; it is killed when the block ends."""
-        assert self._control is not None
+        assert self._started is not None
         ours, theirs = socket.socketpair()
         order = {"cpu_seconds": 2 * limits.total, "memory_bytes": MEMORY_BYTES}
         with ours:
             with theirs:
-                socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
-            message, (handle,), *_ = socket.recv_fds(self._control, _MESSAGE_BYTES, 1)
-            assert self._directory is not None
+                self._send(json.dumps(order).encode(), [theirs.fileno()], START_SECONDS)
+            message, (handle,), *_ = socket.recv_fds(self._started.control, MESSAGE_BYTES, 1)
             try:
                 yield Fork(ours, handle, int(json.loads(message)), self._directory / "work")
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
                 os.close(handle)
-                self._control.recv(_MESSAGE_BYTES)
+                self._received()
 
 
 def _fill(scratch: Path, beside: Path | None) -> int:
@@ -192,7 +149,7 @@ def _fill(scratch: Path, beside: Path | None) -> int:
     return size
 
 
-def _layout(directory: Path) -> dict[str, str]:
+def _layout(directory: Path) -> dict[str, Any]:
     """Return the folders of the warm process. Only the jail protects the secret."""
     directory.chmod(0o755)
     for name in ("work", "profile", "probe"):

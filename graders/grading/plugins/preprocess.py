@@ -42,8 +42,8 @@ from graders.grading.own_tests.cells import is_test
 from graders.grading.plugins.possible_answers import NEW_TEXT, new_text
 from graders.grading.sanitise import clean_markdown, number_output, text_output
 from graders.judge import discovery
-from graders.judge.report import Report
 from graders.judge.submission.given_cells import given_in
+from triton_util.report import Report
 
 Pair = tuple[NotebookNode, dict[str, Any]]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.launch_trace.trace_task import Nowhere
+from graders.judge.sandbox.serving import Nowhere
 from triton_util.explain.launches import load_module
 
 # CPU seconds, by a clock that ticks once a second. A function that uses stand-ins has three times

@@ -16,7 +16,7 @@ from graders.judge.cases import tensors
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.plan.steps import Raised
 from graders.judge.records import Evidence, Exercise, ExpectedWrong, Misconception, PlainFunction
-from graders.judge.report import Finding
+from triton_util.report import Finding
 
 GATE = "call"
 MOST_FINDINGS = 3

@@ -13,7 +13,7 @@ from itertools import groupby
 
 import torch
 
-from graders.judge.records import Runs
+from graders.judge.bounds import Runs
 
 
 @dataclass(frozen=True)

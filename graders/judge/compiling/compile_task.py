@@ -137,7 +137,7 @@ def check_front_end(
                 front_end(launch, arch)
                 tell(launch, arch, meant)
         except Exception as error:
-            errors.append(describe_error(error, filename, launch, "front-end"))
+            errors.append(describe_error(error, filename, launch))
             if len(errors) >= 3:
                 break
         else:
@@ -173,7 +173,7 @@ def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> 
             try:
                 made = _lowered(launch, arch)
             except Exception as error:
-                report["errors"].append(describe_error(error, filename, launch, "back-end"))
+                report["errors"].append(describe_error(error, filename, launch))
                 return
             report["compiled"].append(made)
 
@@ -255,32 +255,25 @@ def _no_matter(launch: Launch) -> int:
 # ---------------------------------------------------------------- errors
 
 
-def describe_error(
-    error: BaseException, filename: str, launch: Launch | None, stage: str
-) -> dict[str, Any]:
+def describe_error(error: BaseException, filename: str, launch: Launch) -> dict[str, Any]:
     """Return an error as data, with the line of the submission that it is about."""
     inner, line = _innermost(error, launch)
     text = inner.error_message or str(inner) if isinstance(inner, CompilationError) else str(inner)
-    cause: BaseException = inner.__cause__ or inner
     if isinstance(inner, CompilationError) and inner.error_message is None:
-        text = str(cause)
+        text = str(inner.__cause__ or inner)
     if line is None:
-        line = _traceback_line(error, filename)
-    if line is None and launch is not None:
-        line = launch.line
+        line = _traceback_line(error, filename) or launch.line
     return {
-        "stage": stage,
-        "kernel": launch.name if launch else "",
+        "kernel": launch.name,
         "line": line,
-        "type": type(cause).__name__,
         "text": text[:4000],
         "whole": str(error)[:4000],
         "said": _translated(error),
-        "astray": astray(launch.bound) if launch else "",
+        "astray": astray(launch.bound),
     }
 
 
-def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseException, int | None]:
+def _innermost(error: BaseException, launch: Launch) -> tuple[BaseException, int | None]:
     """Return the deepest compilation error that points into the submission's own functions."""
     functions = _own_functions(launch)
     found, line = error, None
@@ -296,10 +289,10 @@ def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseExcepti
     return found, line
 
 
-def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
+def _own_functions(launch: Launch) -> dict[str, JITFunction[Any]]:
     """Return the kernel and all functions that it calls, by their text."""
     found: dict[str, JITFunction[Any]] = {}
-    waiting: list[Any] = [] if launch is None else [launch.kernel]
+    waiting: list[Any] = [launch.kernel]
     while waiting:
         value = waiting.pop()
         if isinstance(value, JITFunction) and value.src not in found:

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graders.judge.bounds import line as plain_line
+from graders.judge.bounds import text as plain_text
 from graders.judge.diagnosis.generic import FAULTS, OUTCOMES
-from graders.judge.report import Finding
-from graders.judge.sandbox.report_reader import line as plain_line
-from graders.judge.sandbox.report_reader import text as plain_text
+from triton_util.report import Finding
 
 GATE = "compile"
 TITLE = "The kernel does not compile for a GPU"
@@ -128,7 +128,6 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     """Return the finding for one error that the child reports; every field is validated."""
     text = plain_text(error.get("text"), 2000)
     whole = plain_text(error.get("whole"), 2000)
-    kind = plain_text(error.get("type"), 60)
     stderr = plain_text(stderr, 8_000)
     line = _diagnosed_line(stderr) or error.get("line")
     kernel = plain_text(error.get("kernel"), 100)
@@ -140,17 +139,14 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     if found is None:
         first = next((part for part in text.splitlines() if part.strip()), "no reason given")
         found = f"The compiler says: {first.strip()}", "Fix this line, then check again."
-        if error.get("stage") == "module":
-            found = f"Loading it stopped with {kind}: {first.strip()}", found[1]
     where = f"In {kernel}: " if kernel else ""
     astray = plain_text(error.get("astray"), 600)
     original = _each_once(f"{whole or text}\n{_each_once(stderr)[:1000]}")
-    title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
     message, step = f"{where}{found[0]} {astray}".strip(), found[1]
     if ARROW in astray:  # swapped numbers and tensors explain the error at the line
         message = f"{where}{astray} At this line that means: {found[0]}"
         step = f"Pass the arguments of the launch in the kernel's order. Are they already? {step}"
-    return Finding(GATE, "compile-error", title, message, plain_line(line), None, step,
+    return Finding(GATE, "compile-error", TITLE, message, plain_line(line), None, step,
                    original=original)  # fmt: skip
 
 

@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from graders.judge import bounds
+from graders.judge.bounds import line as plain_line
+from graders.judge.bounds import text as plain_text
 from graders.judge.compiling.findings import (
     asleep_finding,
     assembler_finding,
@@ -39,9 +42,6 @@ from graders.judge.plan.steps import (
     launches_of,
 )
 from graders.judge.records import GraderError
-from graders.judge.report import Finding, KernelResources
-from graders.judge.sandbox.report_reader import line as plain_line
-from graders.judge.sandbox.report_reader import text as plain_text
 from graders.judge.submission.loading import Submission
 from triton_util.explain.assembler import (
     Assembled,
@@ -50,6 +50,8 @@ from triton_util.explain.assembler import (
     assemble,
 )
 from triton_util.explain.ptx import widest_load
+from triton_util.plain_data import read
+from triton_util.report import Finding, KernelResources
 
 __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
@@ -59,6 +61,7 @@ COMPILED_LIMIT = 16  # more than an honest child sends: 4 kernels, one and a hal
 PTX_LIMIT = 8 << 20
 AT = b'{"at":'  # begins the child's lines about its progress
 SHARED_CLAIM = 1 << 40  # bytes; a larger number is not plausible
+Ptx = Annotated[str, bounds.fits(lambda ptx: len(ptx) <= PTX_LIMIT and ptx.isascii())]
 ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission; then no further run is started
 
 
@@ -78,13 +81,13 @@ class CompileResult:
 class LoweredKernel:
     """A kernel that the child reports as lowered to PTX."""
 
-    kernel: str
-    line: int | None
-    target: int
-    ptx: str
-    shared: int
-    fp_fusion: bool
-    tuned: bool
+    kernel: Annotated[str, bounds.cleaned(100), bounds.or_else("")]
+    line: bounds.Line
+    target: Annotated[int, bounds.fits(SHARED_LIMITS.__contains__)]
+    ptx: Ptx
+    shared: Annotated[int, bounds.within(0, SHARED_CLAIM)]
+    fp_fusion: Annotated[bool, bounds.or_else(True)] = True
+    tuned: bounds.Flag = False
 
 
 def compile_gate(
@@ -253,22 +256,9 @@ def items_of(
 
 def claimed(item: Mapping[str, Any]) -> LoweredKernel | None:
     """Return a kernel that the child reports as compiled; None if that is implausible."""
-    ptx, target, shared, line = (item.get(k) for k in ("ptx", "target", "shared", "line"))
-    if not isinstance(ptx, str) or len(ptx) > PTX_LIMIT or not ptx.isascii():
-        return None
-    if type(target) is not int or target not in SHARED_LIMITS:
-        return None
-    if type(shared) is not int or not 0 <= shared <= SHARED_CLAIM:
-        return None
-    return LoweredKernel(
-        kernel=plain_text(item.get("kernel"), 100),
-        line=plain_line(line),
-        target=target,
-        ptx=ptx,
-        shared=shared,
-        fp_fusion=bool(item.get("fp_fusion", True)),
-        tuned=bool(item.get("tuned")),
-    )
+    with contextlib.suppress(ValueError):
+        return read(LoweredKernel, item)
+    return None
 
 
 def _assembled(

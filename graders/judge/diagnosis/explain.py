@@ -16,7 +16,7 @@ from graders.judge.diagnosis.ranking import Hypothesis, Sign, Tier, rank
 from graders.judge.diagnosis.store_targets import aimed, handed
 from graders.judge.diagnosis.symptoms import first_fault, symptoms
 from graders.judge.records import Exercise, Fault
-from graders.judge.report import Finding, Picture
+from triton_util.report import Finding, Picture
 
 IMAGE = ("img",)  # an exercise with this single argument turns pictures into pictures
 

@@ -8,7 +8,7 @@ from graders.judge.cases import tensors
 from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.programs import listed, name_of
 from graders.judge.records import Exercise, Fault
-from graders.judge.report import Table
+from triton_util.report import Table
 
 Facts = tuple[tuple[str, str], ...]
 

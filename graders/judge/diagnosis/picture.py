@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge.report import Picture, Side
+from triton_util.report import Picture, Side
 
 MOST_ROWS, MOST_COLUMNS = 32, 64  # cells of a map
 LINE, MOST_LINES = 32, 16  # of a vector that is wrapped like lines of text

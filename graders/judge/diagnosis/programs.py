@@ -16,8 +16,9 @@ from math import prod
 
 import torch
 
-from graders.judge.records import AccessMap, ProgramRow, Runs
-from graders.judge.report import Table
+from graders.judge.bounds import Runs
+from graders.judge.records import AccessMap, ProgramRow
+from triton_util.report import Table
 
 MOST_ROWS = 6
 MOST_ARGUMENTS = 3  # that get a column of loads

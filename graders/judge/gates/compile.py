@@ -8,9 +8,9 @@ from __future__ import annotations
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.gates.protocol import Context, GateResult
 from graders.judge.launch_trace.gate import Captured
-from graders.judge.report import Finding
 from graders.judge.running.unseen import Arms, unseen
 from graders.judge.scoring import WASTEFUL_SHARE
+from triton_util.report import Finding
 
 
 def run(context: Context) -> GateResult:

@@ -18,10 +18,10 @@ from graders.judge.gates.protocol import Context
 from graders.judge.launch_trace.information import literals
 from graders.judge.plan.steps import launches_of
 from graders.judge.records import Case
-from graders.judge.report import Finding
 from graders.judge.running.interpret import LATE, RunResult, run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.reached import Decision, Sides
+from triton_util.report import Finding
 
 MOST_PROGRAMS = 65_535  # along axes 1 and 2 of a grid
 

@@ -10,11 +10,11 @@ from graders.judge.gates import hidden
 from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import Finding, GateStatus, Speed
 from graders.judge.running.gpu import gpu_capability, gpu_gate
 from graders.judge.running.interpret import collect, run_plan
 from graders.judge.running.traffic import compared
 from graders.judge.sandbox.gpu_lock import hold_gpu
+from triton_util.report import Finding, GateStatus, Speed
 
 
 def prepare(context: Context) -> None:

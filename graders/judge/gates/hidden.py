@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 from graders.judge.gates.protocol import Context, GateResult
 from graders.judge.records import Case, GraderError
-from graders.judge.report import Finding
 from graders.judge.scoring import WASTEFUL_SHARE
+from triton_util.report import Finding
 
 Parts = tuple[set[str], bool]
 """The parts in which a hidden case failed, and whether large cases were only too slow."""

@@ -13,7 +13,6 @@ from graders.judge.gates import constructed, hidden
 from graders.judge.gates.compile import differing
 from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import Context, Facts, GateResult
-from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.pointing import pointing_of, with_rounds
@@ -21,6 +20,7 @@ from graders.judge.running.reached import Sides, remark
 from graders.judge.running.traffic import traffic_case
 from graders.judge.running.unseen import ran_in
 from graders.judge.scoring import WASTEFUL_SHARE
+from triton_util.report import Finding
 
 
 def run(context: Context) -> GateResult:

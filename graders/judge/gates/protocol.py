@@ -12,12 +12,12 @@ from functools import cached_property
 
 from graders.judge.launch_trace.gate import Captured
 from graders.judge.records import Exercise
-from graders.judge.report import BytesMoved, Finding, GateStatus, KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.unseen import Arms
 from graders.judge.runtime import Runtime
 from graders.judge.sandbox.pool import Outcome
 from graders.judge.submission.loading import Submission
+from triton_util.report import BytesMoved, Finding, GateStatus, KernelResources, Speed
 
 
 @dataclass(frozen=True)

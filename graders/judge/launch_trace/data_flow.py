@@ -23,7 +23,7 @@ from graders.judge.plan.steps import (
     tensors_in,
 )
 from graders.judge.records import Exercise, TensorSpec
-from graders.judge.report import Finding
+from triton_util.report import Finding
 
 # Every input tensor and the result may be converted once, and a few tensors in between. With
 # hundreds of conversions, and kernels that move bytes between them, anything can be computed.

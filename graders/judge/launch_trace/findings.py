@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graders.judge.plan.steps import Note
-from graders.judge.report import Finding
+from triton_util.report import Finding
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ from graders.judge.plan.steps import (
     launches_of,
 )
 from graders.judge.records import Case, Exercise, GraderError, TensorSpec
-from graders.judge.report import Finding
 from graders.judge.static.kernel import is_foreign, read_kernel
 from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean
+from triton_util.report import Finding
 
 FILENAME = "<submission>"
 CAPTURE_SECONDS = (

@@ -34,7 +34,7 @@ from graders.judge.plan.steps import (
     launches_of,
 )
 from graders.judge.records import Plain, TensorSpec
-from graders.judge.report import Finding
+from triton_util.report import Finding
 
 # The 466 correct kernels in tests and solutions need less than half of these limits.
 FOR_A_CALL = 1024

@@ -16,7 +16,7 @@ from triton.runtime.jit import ConstexprFunction, JITFunction
 
 from graders.judge.launch_trace.recording import Recorder
 from graders.judge.launch_trace.tensors import ValuelessTensor
-from graders.judge.plan.steps import Kernel, Parameter, Value, kernel_to_json
+from graders.judge.plan.steps import Kernel, Parameter, Value, to_json
 
 LIBRARIES = ("triton", "triton_util")
 MOST_KERNELS = 64
@@ -44,7 +44,7 @@ class SeenKernels:
             made = self._describe(kernel)
         finally:
             del self._open[id(kernel)]
-        key = json.dumps(kernel_to_json(made), sort_keys=True)
+        key = json.dumps(to_json(made), sort_keys=True)
         if key not in self._numbers:
             self._numbers[key] = len(self.found)
             self.found.append(made)

@@ -25,13 +25,8 @@ from graders.judge.launch_trace.recording import NeedsValue, Recorder
 from graders.judge.launch_trace.surroundings import A100, pretend_gpu, pretend_none, without_dynamo
 from graders.judge.launch_trace.tensors import Pretend, ValuelessTensor, Watch
 from graders.judge.plan.code import Code
-from graders.judge.plan.steps import (
-    CasePlan,
-    Raised,
-    case_to_json,
-    kernel_to_json,
-    told_to_json,
-)
+from graders.judge.plan.steps import CasePlan, Raised, to_json
+from graders.judge.sandbox.serving import Nowhere
 from triton_util.explain.launches import load_module
 
 MOST_TEXT = 2_000
@@ -71,11 +66,11 @@ class Capture:
             modes.enter_context(Watch(self.recorder, Operations(self.recorder)))
             modes.enter_context(Pretend(self.recorder, self._on_gpu))
             launcher, module = self._load()
-            send({"module": case_to_json(module), **self._news()})
+            send({"module": to_json(module), **self._news()})
             if launcher is not None:
                 for number, arguments in enumerate(self._arguments):
                     case = self._case(launcher, number, arguments)
-                    send({"case": case_to_json(case), **self._news()})
+                    send({"case": to_json(case), **self._news()})
                     if case.raised is not None and case.raised.kind == "TimeoutError":
                         break
         return self._news()
@@ -85,10 +80,7 @@ class Capture:
         kernels, told = self.kernels.found[self._sent[0] :], list(self.recorder.told.values())
         fresh = told[self._sent[1] :]
         self._sent = len(self.kernels.found), len(told)
-        return {
-            "kernels": [kernel_to_json(kernel) for kernel in kernels],
-            "told": [told_to_json(item) for item in fresh],
-        }
+        return {"kernels": to_json(tuple(kernels)), "told": to_json(tuple(fresh))}
 
     def _load(self) -> tuple[Any, CasePlan]:
         try:
@@ -207,18 +199,3 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
         write(json.dumps(line).encode() + b"\n")
 
     return json.dumps({"end": Capture(request).run(send)}).encode()
-
-
-class Nowhere:
-    """Accepts printed text and discards it."""
-
-    encoding = "utf-8"
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        """Do nothing: nothing is kept."""
-
-    def isatty(self) -> bool:
-        return False

@@ -22,7 +22,7 @@ from graders.judge.plan.steps import (
     launches_of,
     tensors_in,
 )
-from graders.judge.report import Finding
+from triton_util.report import Finding
 
 
 def of_tuners(cases: Sequence[CasePlan]) -> Iterator[Finding]:

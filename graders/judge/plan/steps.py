@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from graders.judge.plan.code import Code
@@ -284,57 +284,36 @@ def ref_of(value: Value) -> TensorRef | None:
 
 # ---------------------------------------------------------------- to JSON
 
-
-def step_to_json(step: Step) -> list[Any]:
-    """A step as a list that begins with its kind."""
-    if isinstance(step, Allocate):
-        return ["allocate", step.storage, step.dtype, step.count, step.line]
-    if isinstance(step, Fill):
-        return ["fill", step.target.to_json(), step.value]
-    if isinstance(step, Copy):
-        return ["copy", step.target.to_json(), step.source.to_json(), step.line]
-    if isinstance(step, Constant):
-        return ["constant", step.storage, step.dtype, list(step.values)]
-    if isinstance(step, Launch):
-        positional, named = list(step.positional), dict(step.named)
-        launch = [step.kernel, step.grid, positional, named, step.line, step.allocator]
-        return ["launch", *launch]
-    fields = [step.tuner, step.key, step.configs, step.known, step.kernel, dict(step.arguments)]
-    trials = [_trial_to_json(trial) for trial in step.trials]
-    return ["tune", *fields, trials, steps_to_json(step.finish), step.line, step.prunes]
+# Records that are written as a list: what it begins with; the fields follow in their order.
+_LISTED: Mapping[type, tuple[str, ...]] = {
+    Allocate: ("allocate",),
+    Fill: ("fill",),
+    Copy: ("copy",),
+    Constant: ("constant",),
+    Launch: ("launch",),
+    Tune: ("tune",),
+    Trial: (),
+    Parameter: (),
+    Note: (),
+}
 
 
-def _trial_to_json(trial: Trial) -> list[Any]:
-    parts = (trial.before, trial.launch, trial.after, trial.chosen)
-    return [dict(trial.config), *(steps_to_json(part) for part in parts)]
-
-
-def steps_to_json(steps: Sequence[Step]) -> list[Any]:
-    """Steps as JSON, to send to another process."""
-    return [step_to_json(step) for step in steps]
+def to_json(value: Any) -> Any:
+    """A record, or a field of one, as JSON, to send to another process."""
+    if isinstance(value, TensorRef | Code):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [to_json(item) for item in value]
+    if not is_dataclass(value):
+        return dict(value) if isinstance(value, Mapping) else value
+    written = {part.name: to_json(getattr(value, part.name)) for part in fields(value)}
+    begin = _LISTED.get(type(value))
+    return written if begin is None else [*begin, *written.values()]
 
 
 def steps_to_text(steps: Sequence[Step]) -> str:
     """Steps as the text in which they are cached and sent: a thirtieth of the objects' memory."""
-    return json.dumps(steps_to_json(steps))
-
-
-def case_to_json(case: CasePlan) -> dict[str, Any]:
-    """A case as JSON, to send to another process."""
-    return {
-        "steps": steps_to_json(case.steps),
-        "result": case.result,
-        "inputs": list(case.inputs),
-        "raised": None if case.raised is None else dict(vars(case.raised)),
-    }
-
-
-def kernel_to_json(kernel: Kernel) -> dict[str, Any]:
-    """A kernel as JSON, to send to another process."""
-    parameters = [[p.name, p.annotation, p.default, p.has_default] for p in kernel.parameters]
-    code = None if kernel.code is None else kernel.code.to_json()
-    names = dict(kernel.names)
-    return {**vars(kernel), "names": names, "parameters": parameters, "code": code}
+    return json.dumps(to_json(tuple(steps)))
 
 
 def kernels_to_json(kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
@@ -347,12 +326,7 @@ def kernels_to_json(kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
     for number, kernel in enumerate(kernels):
         known = first.setdefault(id(kernel.code), number) if kernel.code is not None else number
         if known == number:
-            made.append(kernel_to_json(kernel))
+            made.append(to_json(kernel))
         else:
-            made.append({**kernel_to_json(replace(kernel, code=None)), "code": known})
+            made.append({**to_json(replace(kernel, code=None)), "code": known})
     return made
-
-
-def told_to_json(told: Note) -> list[Any]:
-    """An observation as JSON, to send to another process."""
-    return [told.code, told.what, told.line, told.case]

@@ -32,10 +32,10 @@ from graders.judge.plan.steps import (
     tensors_in,
 )
 from graders.judge.records import Case, Exercise
-from graders.judge.report import Finding
 from graders.judge.running.jobs import PlannedJobs
 from triton_util.explain.assembler import AssemblerError
 from triton_util.explain.loads import Load, loads_of, threads_of
+from triton_util.report import Finding
 
 LAUNCHES_LIMIT = 200  # sent to the compiler; launches that specialise alike are compiled once
 COMPILED_LIMIT = 48  # what an honest child sends: EVERY_LIMIT specialisations, two targets

@@ -17,11 +17,11 @@ from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import explain, finding
 from graders.judge.diagnosis.failures import Difference, Failure
 from graders.judge.records import Exercise
-from graders.judge.report import Finding
 from graders.judge.running.gpu_differences import RanAgain, fill_undefined_lanes, name_difference
 from graders.judge.running.interpret import RunResult, collect, run_plan
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
+from triton_util.report import Finding
 
 REPEATS = 4  # of a failing case: does its result change from run to run?
 MOST_REPEATED = 3  # failing cases; the others are assumed to fail for the first one's reason

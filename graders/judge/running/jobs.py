@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from graders.judge.bounds import text as plain_text
 from graders.judge.cases.compare import Expectation
 from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling import variants
@@ -31,7 +32,6 @@ from graders.judge.plan.steps import (
 from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import NO_STEPS, Job, Outcome, Work, Workers
-from graders.judge.sandbox.report_reader import text as plain_text
 from triton_util.interpreter.messages.translation import translate
 
 CASE_SECONDS = 10.0  # of processor time

@@ -13,10 +13,10 @@ from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.programs import loads_table, program_table
 from graders.judge.records import GraderError, LaunchFacts
-from graders.judge.report import Table
 from graders.judge.running.interpret import RunResult
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
+from triton_util.report import Table
 
 MOST_ELEMENTS = 1 << 20  # of a result whose rounds are recorded
 MOST_IN_ROUNDS = 16  # cases

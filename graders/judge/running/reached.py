@@ -14,8 +14,8 @@ from graders.judge.plan.arms import PLACES
 from graders.judge.plan.code import Code, placed
 from graders.judge.plan.decisions import ACCESS, AXIS, CONDITION, LOOP, decisions
 from graders.judge.plan.steps import LaunchPlan
-from graders.judge.report import Finding
 from graders.judge.sandbox.pool import Outcome
+from triton_util.report import Finding
 
 NOT_REACHED = "not-reached"  # the code of the remark
 MOST_NAMED, MOST_CHARACTERS = 3, 80

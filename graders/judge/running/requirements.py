@@ -12,10 +12,10 @@ from graders.judge.launch_trace.gate import NO_GPU, capture
 from graders.judge.plan.requirements import CPU, Machine, Plans
 from graders.judge.plan.steps import CasePlan, LaunchPlan, Value, launches_of
 from graders.judge.records import Exercise
-from graders.judge.report import Finding
 from graders.judge.running.compiled_requirements import broken_in_ptx
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.submission.loading import Submission
+from triton_util.report import Finding
 
 # An RTX 3090: less than an A100 in every property that a launcher may query.
 SMALL = {

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from graders.judge.cases.prepared import Prepared
 from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
-from graders.judge.report import BytesMoved, Finding
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
+from triton_util.report import BytesMoved, Finding
 
 FIGURES = Path(__file__).parents[2] / "course" / "generated" / "traffic.json"
 DEFAULT_FACTOR = 8.0

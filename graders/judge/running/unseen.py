@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 
 from graders.judge.plan.arms import PLACES
 from graders.judge.plan.steps import LaunchPlan
-from graders.judge.report import Finding
 from graders.judge.sandbox.pool import Outcome
+from triton_util.report import Finding
 
 TITLE = "Triton leaves out a part of the kernel that the cases run"
 SEEN = (

@@ -9,7 +9,6 @@ import ctypes
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import torch
 
@@ -22,31 +21,16 @@ from graders.judge.sandbox.protocol import (
     JobPlan,
     Layout,
     Region,
-    Status,
     TensorPlace,
 )
 from graders.judge.sandbox.report_reader import WorkerReport
 from graders.judge.sandbox.warm import in_memory
-from graders.judge.sandbox.work import Drawn, Job
+from graders.judge.sandbox.work import Drawn, Job, Outcome
 
 _WHOLE_BYTES = 32 << 20  # storages up to this size are copied as a whole
 _MOST_RANGES = 200_000
 _CHUNK = 16 << 20
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-
-
-@dataclass(frozen=True)
-class Result:
-    """The data in shared memory of a job that its worker reports as done."""
-
-    status: Status
-    output: torch.Tensor | None
-    never_stored: torch.Tensor | None
-    again: torch.Tensor | None
-    given: bool
-    inputs_changed: tuple[int, ...]
-    report: WorkerReport
-    seconds: float
 
 
 class Batch:
@@ -85,8 +69,8 @@ class Batch:
             return 0
         return next((i for i, s in enumerate(states) if s != protocol.DONE), len(states))
 
-    def result(self, index: int) -> Result:
-        """Read one job's result. Sizes and offsets come from the judge's own plan."""
+    def outcome(self, index: int) -> Outcome:
+        """Read the outcome of a job that is done. Sizes and offsets come from the judge's plan."""
         job, placed, header = self._jobs[index], self.plan.jobs[index], self.header(index)
         known = header.status < len(protocol.CLAIMABLE)
         status = protocol.CLAIMABLE[header.status] if known else "crashed"
@@ -97,15 +81,15 @@ class Batch:
                 codes = self._read(placed.stored, placed.out_shape, torch.uint8)
                 again = codes == protocol.STORED_AGAIN
                 never_stored = (codes != protocol.STORED) & ~again
-        return Result(
+        return Outcome(
             status=status,
             output=output,
             never_stored=never_stored,
             again=again,
             given=header.stored != protocol.NOT_GIVEN,
             inputs_changed=self.inputs_changed(index),
-            report=self.report(index),
             seconds=min(max(header.seconds, 0.0), job.seconds) if header.seconds > 0 else 0.0,
+            **vars(self.report(index)),
         )
 
     def report(self, index: int) -> WorkerReport:

@@ -263,19 +263,7 @@ def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
     for index in range(len(jobs)):
         if batch.header(index).state != protocol.DONE:
             break
-        result = batch.result(index)
-        outcomes.append(
-            Outcome(
-                status=result.status,
-                output=result.output,
-                never_stored=result.never_stored,
-                again=result.again,
-                given=result.given,
-                inputs_changed=result.inputs_changed,
-                seconds=result.seconds,
-                **vars(result.report),
-            )
-        )
+        outcomes.append(batch.outcome(index))
     return outcomes
 
 

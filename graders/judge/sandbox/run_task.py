@@ -6,7 +6,6 @@ Whatever the submission does to this process, the only output is bytes in the sh
 from __future__ import annotations
 
 import ctypes
-import io
 import mmap
 import sys
 import time
@@ -26,6 +25,7 @@ from graders.judge.sandbox import engine, job_report, protocol
 from graders.judge.sandbox.job_tensors import HostMemory, Memory
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory, draw_into
 from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
+from graders.judge.sandbox.serving import Nowhere
 
 
 class Reporter:
@@ -72,19 +72,9 @@ class Reporter:
         self._shared[self._job.header : self._job.header + len(raw)] = raw
 
 
-class DiscardedText(io.TextIOBase):
-    """A stream that discards what is printed."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
 def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
     """Run the jobs of the plan in order; the process is already in its jail."""
-    sys.stdout = sys.stderr = DiscardedText()
+    sys.stdout = sys.stderr = Nowhere()
     timed = plan.jobs[0].schedule == protocol.TIMED
     if not timed:
         _poison_new_tensors()

@@ -123,20 +123,20 @@ def _worker(device: Device, capability: int, without: Collection[str]) -> Starte
         "secret": str(secret),
         "scratch": str(scratch) if device == "cuda" else None,
     }
-    return _started(WORKER, directory, worker_environment(device, directory), settings)
+    return started(WORKER, directory, worker_environment(device, directory), settings)
 
 
 def _compiler(module: str) -> Started:
     directory = folders.make()
-    return _started(module, directory, compiler_environment(str(directory)))
+    return started(module, directory, compiler_environment(str(directory)))
 
 
 def reader() -> Started:
     """Return the process that reads submissions. Raises OSError."""
-    return _started(READER, folders.make(), {"LC_ALL": "C.UTF-8"})
+    return started(READER, folders.make(), {"LC_ALL": "C.UTF-8"})
 
 
-def _started(
+def started(
     module: str,
     directory: Path,
     environment: Mapping[str, str],

@@ -26,7 +26,6 @@ from graders.judge.launch_trace.gate import Captured
 from graders.judge.plan.steps import ref_of
 from graders.judge.plan.timing import IN_A_GRAPH
 from graders.judge.records import Case, Exercise, Workload
-from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs, result_of
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol
@@ -38,6 +37,7 @@ from graders.judge.speed.model_times import TimedRun
 from graders.judge.speed.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import find_gpu, floor_of, limit_of, median_interval
+from triton_util.report import KernelResources, Speed
 
 ROUNDS = 40
 ROUNDS_SECONDS = 1.5  # after this no more rounds begin, except the last two

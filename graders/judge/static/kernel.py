@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graders.judge.plan.code import KERNEL_BUILTINS
-from graders.judge.report import Finding
 from graders.judge.static.findings import finding, not_triton, shown
 from graders.judge.static.names import (
     ASSEMBLY,
@@ -27,6 +26,7 @@ from graders.judge.static.names import (
 )
 from triton_util.interpreter.messages import calls
 from triton_util.other_names import OTHER_NAMES, instead_in_kernel
+from triton_util.report import Finding
 
 LAYOUT = frozenset(("stride", "strides", "size", "length", "ndim", "device", "nelement"))
 

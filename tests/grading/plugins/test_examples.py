@@ -7,8 +7,8 @@ from typing import Any
 
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins.preprocess import _with_examples
-from graders.judge.report import Finding, Report
 from tests.support.small_course import EXERCISE, fake_marks
+from triton_util.report import Finding, Report
 
 ROOMS = Rooms(find_root(Path(__file__)))
 

@@ -16,8 +16,8 @@ from graders.judge.diagnosis.explain import explain, finding
 from graders.judge.diagnosis.failures import Failure, Seen, SeenCase
 from graders.judge.diagnosis.ranking import Sign
 from graders.judge.records import Exercise, ExpectedWrong, Fault, Misconception
-from graders.judge.report import Finding
 from tests.support.failing_cases import ADD, SUBTRACTS, UNMASKED, fail, poisoned, stored
+from triton_util.report import Finding
 
 TWICE = ExpectedWrong(lambda x, y: x + 2 * y)
 

@@ -7,8 +7,8 @@ import pytest
 from graders.judge import discovery
 from graders.judge.diagnosis import generic
 from graders.judge.diagnosis.facts import with_program
-from graders.judge.report import Table
 from triton_util.client.phrases import first_sentence
+from triton_util.report import Table
 
 MOST_WORDS = 59
 TEXTS = {

@@ -11,8 +11,8 @@ from graders.judge import discovery
 from graders.judge.diagnosis.programs import MOST_ARGUMENTS, loads_table
 from graders.judge.pipeline import Judge
 from graders.judge.records import AccessMap, ProgramRow
-from graders.judge.report import Table
 from tests.support.paths import wrong
+from triton_util.report import Table
 
 
 def accesses(argument: str, *firsts: int, block: int = 4) -> AccessMap:

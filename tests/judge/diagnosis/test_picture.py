@@ -6,8 +6,8 @@ from dataclasses import asdict
 import torch
 
 from graders.judge.diagnosis.picture import draw
-from graders.judge.report import Picture
 from triton_util.plain_data import read
+from triton_util.report import Picture
 
 
 def wrong_at(shape: tuple[int, ...], *places: object) -> torch.Tensor:

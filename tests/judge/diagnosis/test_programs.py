@@ -12,8 +12,8 @@ from graders.judge import discovery
 from graders.judge.diagnosis.programs import MOST_ROWS, listed, program_table
 from graders.judge.pipeline import Judge
 from graders.judge.records import AccessMap, ProgramRow
-from graders.judge.report import Report, Table
 from tests.support.paths import wrong
+from triton_util.report import Report, Table
 
 
 def row(number: int, first: int, lanes: int, on: int | None = None) -> ProgramRow:

@@ -11,7 +11,6 @@ from graders.judge import discovery
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.launch_trace.gate import NO_GPU, Captured, capture
 from graders.judge.records import Case, TensorSpec
-from graders.judge.report import Finding
 from graders.judge.sandbox.pool import Job, Outcome
 from graders.judge.submission.loading import from_text, load
 from tests.judge.launch_trace.any_python import ENDS, FREE
@@ -21,6 +20,7 @@ from tests.judge.launch_trace.refused import WRONG, launcher
 from tests.support.capturing import VECTORS, captured, planned, read
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import ROOT
+from triton_util.report import Finding
 
 CAPTURE = pytest.mark.drawn(
     "graders/judge/launch_trace", "graders/judge/static", "tests/judge/launch_trace"

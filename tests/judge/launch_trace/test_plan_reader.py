@@ -27,11 +27,9 @@ from graders.judge.plan.steps import (
     TensorRef,
     Trial,
     Tune,
-    case_to_json,
-    kernel_to_json,
     launches_of,
     tensors_in,
-    told_to_json,
+    to_json,
 )
 
 VIEW = TensorRef(0, "float32", (4, 6), (6, 1), 3)
@@ -83,22 +81,22 @@ PLAN = LaunchPlan(
 )
 
 
-def to_json(plan: LaunchPlan) -> list[Any]:
+def lines(plan: LaunchPlan) -> list[Any]:
     """The lines that tell the plan."""
     made = [
         {
-            "module": case_to_json(plan.module),
-            "kernels": [kernel_to_json(kernel) for kernel in plan.kernels],
-            "told": [told_to_json(told) for told in plan.told],
+            "module": to_json(plan.module),
+            "kernels": [to_json(kernel) for kernel in plan.kernels],
+            "told": [to_json(told) for told in plan.told],
         },
-        *({"case": case_to_json(case)} for case in plan.cases),
+        *({"case": to_json(case)} for case in plan.cases),
     ]
     again: list[Any] = json.loads(json.dumps(made))
     return again
 
 
 def test_a_plan_survives_the_journey() -> None:
-    assert plan_from_lines(to_json(PLAN), cases=2) == PLAN
+    assert plan_from_lines(lines(PLAN), cases=2) == PLAN
 
 
 def test_launches_and_tensors_are_found_wherever_they_are() -> None:
@@ -117,7 +115,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(inner, (*path, number))
 
 
-PLACES = list(places(to_json(PLAN)))
+PLACES = list(places(lines(PLAN)))
 ANYTHING = st.recursive(
     st.none()
     | st.booleans()
@@ -144,7 +142,7 @@ ANYTHING = st.recursive(
 @settings(max_examples=600, deadline=None)
 @given(st.sampled_from(PLACES), ANYTHING)
 def test_a_plan_with_anything_anywhere_is_read_or_refused(place: Any, value: Any) -> None:
-    raw: Any = to_json(PLAN)
+    raw: Any = lines(PLAN)
     if place:
         inner = raw
         for key in place[:-1]:
@@ -157,7 +155,7 @@ def test_a_plan_with_anything_anywhere_is_read_or_refused(place: Any, value: Any
     except PlanError:
         return
     assert isinstance(read, LaunchPlan)
-    plan_from_lines(to_json(read), cases=2)
+    plan_from_lines(lines(read), cases=2)
 
 
 NESTED: Any = 1
@@ -176,13 +174,13 @@ for _ in range(5_000):
         ((1, "case", "steps"), [["allocate", 1, "float32", 1, None]] * 30_001),
         ((1, "case", "steps"), [["exec", "os.abort()"]]),
         ((1, "case", "steps", 2, 3), [1] * 300),
-        ((), [{"case": case_to_json(CasePlan())}] * 3),
+        ((), [{"case": to_json(CasePlan())}] * 3),
         (
             (
                 0,
                 "kernels",
             ),
-            [kernel_to_json(KERNEL)] * 65,
+            [to_json(KERNEL)] * 65,
         ),
         ((0, "kernels", 0, "name"), "a.b"),
         ((0, "kernels", 0, "names", "other"), {"kernel": 1}),
@@ -190,7 +188,7 @@ for _ in range(5_000):
     ],
 )
 def test_what_is_too_much_or_of_no_known_form_is_refused(place: Any, value: Any) -> None:
-    raw: Any = to_json(PLAN)
+    raw: Any = lines(PLAN)
     inner = raw
     for key in place[:-1]:
         inner = inner[key]

@@ -12,11 +12,11 @@ from graders.judge import discovery
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.pipeline import Judge
-from graders.judge.report import Finding
 from graders.judge.submission.loading import from_text
 from tests.judge.launch_trace.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import VECTORS, captured
 from tests.support.paths import ROOMS, correct
+from triton_util.report import Finding
 
 # name → lines before the wrapper, lines in it before the call, and the call.
 STYLES: dict[str, tuple[str, str, str]] = {

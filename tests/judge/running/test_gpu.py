@@ -25,7 +25,6 @@ from graders.judge.records import (
     TensorSpec,
     Tolerance,
 )
-from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.gpu_lock import hold_gpu
@@ -35,6 +34,7 @@ from tests.support.capturing import SECRET
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import ROOMS
 from tests.support.submissions import submission
+from triton_util.report import Finding
 
 RIGHT = ROOMS.kernels("vector_add") / "correct" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")

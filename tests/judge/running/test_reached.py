@@ -12,9 +12,9 @@ from graders.judge.plan.arms import PLACES
 from graders.judge.plan.code import Code, placed
 from graders.judge.plan.decisions import ACCESS, AXIS, CONDITION, LOOP, decisions
 from graders.judge.plan.steps import Kernel, LaunchPlan
-from graders.judge.report import Report
 from graders.judge.running.reached import Sides, remark
 from graders.judge.sandbox.pool import Outcome
+from triton_util.report import Report
 
 CODE = Code.own(
     "def kernel(x_ptr, n, BLOCK):\n"

@@ -9,8 +9,8 @@ import torch
 
 from graders.judge.pipeline import Judge
 from graders.judge.records import ExpectedWrong, Misconception, ReturnedTensor
-from graders.judge.report import Report, Verdict
 from tests.support.exercise_records import an_exercise
+from triton_util.report import Report, Verdict
 
 SIGN_LOST = Misconception(
     code="sign-lost",

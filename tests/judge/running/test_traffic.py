@@ -15,13 +15,13 @@ from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.report import Finding
 from graders.judge.running.interpret import run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import planned
 from tests.support.paths import ROOT, correct
+from triton_util.report import Finding
 
 TUNED = "autotuned_matmul"
 WASTEFUL = """

@@ -11,10 +11,10 @@ from graders.judge.pipeline import Judge
 from graders.judge.plan.arms import PLACES, number_arms
 from graders.judge.plan.code import Code, placed
 from graders.judge.plan.steps import Kernel, LaunchPlan
-from graders.judge.report import Report
 from graders.judge.running.unseen import ran_in, unseen
 from graders.judge.sandbox.pool import Outcome
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, launcher
+from triton_util.report import Report
 
 CODE = Code.own(
     "def kernel(a, N):\n"

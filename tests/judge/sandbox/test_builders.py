@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from graders.judge.plan.steps import Kernel, Parameter, kernel_to_json
+from graders.judge.plan.steps import Kernel, Parameter, to_json
 from graders.judge.sandbox import ahead_compilers, pool, starting
 from graders.judge.sandbox.pool import NO_STEPS, Work, Workers
 from tests.support.plans import job, new
@@ -48,7 +48,7 @@ def workers() -> Iterator[Workers]:
 
 
 def work(source: str = SOURCE) -> Work:
-    kernels = [kernel_to_json(kernel) for kernel in with_codes([KERNEL], source)]
+    kernels = [to_json(kernel) for kernel in with_codes([KERNEL], source)]
     return Work(source, "s.py", kernels, NO_STEPS, None, ())
 
 

@@ -218,7 +218,7 @@ def test_the_arguments_of_a_case_are_gone_before_the_next_ones_come(
         for todo in batch.plan.jobs:
             reporter.begin(todo)
             assert run_task._run_job(todo, batch.plan.texts, replay, memory, reporter)
-    assert [batch.result(index).status for index in range(3)] == ["returned"] * 3
+    assert [batch.outcome(index).status for index in range(3)] == ["returned"] * 3
     batch.close()
 
 

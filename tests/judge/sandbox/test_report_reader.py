@@ -13,8 +13,9 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from graders.judge import bounds
 from graders.judge.records import AccessMap, Outside, ProgramRow
-from graders.judge.sandbox import job_report, protocol, report_reader
+from graders.judge.sandbox import job_report, protocol
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
 from graders.judge.sandbox.report_reader import FIGURES, ORDER_FIGURES, WorkerReport, parse
@@ -106,10 +107,10 @@ def test_lengths_and_numbers_are_bounded() -> None:
             launches=[{"kernel": "k" * 1_000, "grid": [1] * 3, "meta": {}}] * 1_000,
         )
     )
-    assert len(found.faults) == len(found.launches) == report_reader.MAX_ITEMS
-    assert len(found.faults[0].message) == report_reader.MAX_MESSAGE
+    assert len(found.faults) == len(found.launches) == bounds.MAX_ITEMS
+    assert len(found.faults[0].message) == bounds.MAX_MESSAGE
     assert found.faults[0].line is None
-    assert len(found.launches[0].kernel) == report_reader.MAX_NAME
+    assert len(found.launches[0].kernel) == bounds.MAX_NAME
 
 
 @pytest.mark.parametrize("line", [0, -1, True, 1.5, "3", None, [3]])
@@ -249,8 +250,7 @@ def test_a_line_of_programs_that_is_none_leaves_the_rest() -> None:
 def test_control_characters_are_removed() -> None:
     told = "red \x1b[31m, bell \a, right-to-left \u202e, null \0, half \ud800, kept é 中\n\t"
     assert (
-        report_reader.text(told, 1_000)
-        == "red [31m, bell , right-to-left , null , half , kept é 中\n\t"
+        bounds.text(told, 1_000) == "red [31m, bell , right-to-left , null , half , kept é 中\n\t"
     )
 
 
@@ -302,7 +302,7 @@ def test_any_header_gives_a_result_of_the_judges_shape(raw: bytes) -> None:
     batch = Batch([job()], 1.0)
     try:
         os.pwrite(batch.memory, raw, batch.plan.jobs[0].header)
-        result = batch.result(0)
+        result = batch.outcome(0)
     finally:
         batch.close()
     assert result.output is None or (result.output.shape, result.output.dtype) == (
@@ -320,7 +320,7 @@ def test_truth_values_are_made_true_or_false() -> None:
         os.pwrite(batch.memory, header.pack(), placed.header)
         os.pwrite(batch.memory, b"\x02\x00", placed.out.start)
         os.pwrite(batch.memory, b"\xff\x00", placed.stored.start)
-        result = batch.result(0)
+        result = batch.outcome(0)
     finally:
         batch.close()
     assert result.output is not None

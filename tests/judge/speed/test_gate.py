@@ -28,7 +28,6 @@ from graders.judge.plan.steps import (
     steps_to_text,
 )
 from graders.judge.records import TensorSpec, Workload
-from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import gpu_lock, run_task
@@ -37,6 +36,7 @@ from graders.judge.speed import gate, model_times
 from graders.judge.speed.gate import Stopwatch, jobs_of, prepare
 from graders.judge.speed.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission
+from triton_util.report import KernelResources, Speed
 
 RELU = discovery.exercise("relu2d")
 WORK = Workload("64×64, fp32", (TensorSpec((64, 64)),), 64.0**2, torch.relu)

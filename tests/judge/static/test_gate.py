@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from graders.judge import discovery
-from graders.judge.report import Finding
 from graders.judge.static import kernel
 from graders.judge.submission.loading import from_text, load
 from tests.judge.launch_trace.honest_styles import HEAD, HONEST
@@ -15,6 +14,7 @@ from tests.judge.launch_trace.notebook_styles import MORE
 from tests.judge.launch_trace.refused import WRONG
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import ROOT
+from triton_util.report import Finding
 
 EXERCISE = an_exercise()
 BY_TEXT = [

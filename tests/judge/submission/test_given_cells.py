@@ -29,7 +29,6 @@ from graders.grading.judging import bare_notebook
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.report import Verdict
 from graders.judge.submission.given_cells import fingerprints, given_in
 from graders.judge.submission.operations import OPERATIONS
 from graders.judge.submission.python_text import Cell, parsed
@@ -38,6 +37,7 @@ from tests.support import drawn
 from triton_util.notebook.session import Cell as RunCell
 from triton_util.notebook.session import Session
 from triton_util.notebook.source import gather
+from triton_util.report import Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = {slug_of(path) for path in ROOMS.lesson_files()}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from graders.judge.report import Finding
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from tests.support.exercise_records import an_exercise
+from triton_util.report import Finding
 
 EXERCISE = an_exercise()
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
