@@ -4,7 +4,7 @@
 # In this lesson you write a GPU kernel that adds two vectors of any length, and you learn what each of
 # its lines does. A laptop without a GPU is enough.
 #
-# The lesson takes about 35 minutes. Run the cells from top to bottom. If a cell asks for a
+# The lesson takes about 65 minutes. Run the cells from top to bottom. If a cell asks for a
 # *prediction*, make one before you run the next cell: you learn more from a wrong guess that you
 # remember than from a correct answer that you read. `progress()` keeps your first guesses.
 

@@ -6,7 +6,7 @@
 # improvements are worth making before you make them. You also write a launcher, and fuse two kernels into
 # one.
 #
-# It takes about 35 minutes. Do lesson 01 first.
+# It takes about 55 minutes. Do lesson 01 first.
 
 # %% setup
 from triton_util import explore, figures, interpreted, speed, time_beside

@@ -5,7 +5,7 @@
 # view is stored. You write two kernels that are correct for every view that PyTorch can make: sliced,
 # transposed, expanded, overlapping. You pass the strides yourself.
 #
-# It takes about 40 minutes. Run the cells from top to bottom, and predict where the lesson asks you to.
+# It takes about 80 minutes. Run the cells from top to bottom, and predict where the lesson asks you to.
 
 # %% setup
 from triton_util import explore, figures, time_beside

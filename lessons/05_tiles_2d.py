@@ -5,7 +5,7 @@
 # **tiles** instead of one-dimensional blocks. You choose the grid yourself, turn a picture grey, and fuse a
 # bias and a ReLU. You also see why tiles make it possible to reuse data.
 #
-# It takes about 45 minutes. Do lesson 04 (strides) first.
+# It takes about 85 minutes. Do lesson 04 (strides) first.
 
 # %% setup
 from triton_util import explore, figures, speed, time_beside

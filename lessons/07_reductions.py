@@ -5,7 +5,7 @@
 # You also learn the three places where such kernels go wrong: lanes that are masked off, numbers that overflow, and
 # numbers that nearly cancel.
 #
-# It takes about 100 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
+# It takes about 105 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, time_beside

@@ -5,7 +5,7 @@
 # keep a GPU busy. In this lesson you write it in tiles, for any shape and any strides. Then you fuse a whole layer of a
 # neural network into one kernel.
 #
-# It takes about 100 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
+# It takes about 90 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, interpreted, time_beside

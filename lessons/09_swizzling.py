@@ -4,7 +4,7 @@
 # Your matmul is correct, but not yet as fast as it could be. One reason is the *order* in which the programs take their
 # tiles. In this lesson you change that order, prove that each tile is still computed, and measure what it saves.
 #
-# It takes about 65 minutes. Lesson 08 (matmul) comes first.
+# It takes about 80 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
 from triton_util import catch, explore, figures, speed, time_beside

@@ -5,7 +5,7 @@
 # changes. In this lesson you write a stopwatch that is correct on nine GPUs, each with a different trap. You also convert
 # a time into GB/s and TFLOP/s.
 #
-# It takes about 75 minutes. Lessons 03 (memory and compute) and 08 (matmul) come first. You need no GPU.
+# It takes about 80 minutes. Lessons 03 (memory and compute) and 08 (matmul) come first. You need no GPU.
 
 # %% setup
 from triton_util import explore, figures

@@ -5,7 +5,7 @@
 # good candidates and let a measurement decide. In this lesson you estimate whether a tile fits a GPU, write an
 # autotuned matmul, and learn the traps of autotuning.
 #
-# It takes about 65 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
+# It takes about 80 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, speed, time_beside

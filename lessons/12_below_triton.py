@@ -5,7 +5,7 @@
 # the difference does not show there. It shows in the assembly that the compiler emits, and you need no GPU to see it.
 # In this lesson you learn to read the relevant part of that assembly, and you write a kernel that is graded on it.
 #
-# It takes about 60 minutes. Lessons 04 (strides), 05 (tiles) and 08 (matrix products) come first.
+# It takes about 70 minutes. Lessons 04 (strides), 05 (tiles) and 08 (matrix products) come first.
 
 # %% setup
 from triton_util import time_beside

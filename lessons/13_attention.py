@@ -5,7 +5,7 @@
 # this lesson you write all three as *one* kernel. The large matrix in the middle never reaches memory. You also learn
 # which tiles a causal mask lets you skip, and how to test such a kernel so that a wrong mask shows.
 #
-# The algorithm is known as **FlashAttention**. The lesson takes about 90 minutes. Lessons 07 (reductions) and 08
+# The algorithm is known as **FlashAttention**. The lesson takes about 130 minutes. Lessons 07 (reductions) and 08
 # (matmul) come first.
 
 # %% setup

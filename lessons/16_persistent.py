@@ -6,7 +6,7 @@
 # new way, through a **descriptor**, which knows the shape of the matrix, so you write no mask. Fast matrix products on
 # recent GPUs are built like this.
 #
-# It takes about 60 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
+# It takes about 55 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
 from triton.tools.tensor_descriptor import TensorDescriptor

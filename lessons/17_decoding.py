@@ -5,7 +5,7 @@
 # and that takes most of the time. In this lesson you write the kernel that serving engines use for this. It finds keys and
 # values through a table, lets several query heads share them, and splits a long text among many programs.
 #
-# It takes about 60 minutes. Lessons 03 (memory or arithmetic), 04 (strides) and 13 (attention) come first.
+# It takes about 90 minutes. Lessons 03 (memory or arithmetic), 04 (strides) and 13 (attention) come first.
 
 # %% setup
 from triton_util import explore, time_beside

@@ -7,7 +7,7 @@
 # This lesson has the tools for both: atomic additions and scans. At the end you have a histogram, a running sum of rows of
 # any length, and a matrix product whose sum is shared by several programs.
 #
-# It takes about 75 minutes. Lessons 07 (reductions) and 08 (matrix products) come first.
+# It takes about 100 minutes. Lessons 07 (reductions) and 08 (matrix products) come first.
 
 # %% setup
 from triton_util import explore, time_beside

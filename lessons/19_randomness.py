@@ -6,7 +6,7 @@
 # both can compute it again. In this lesson you write dropout with a residual. The same kernel then serves as its backward
 # pass.
 #
-# It takes about 60 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
+# It takes about 65 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
 
 # %% setup
 from triton_util import explore, time_beside

@@ -6,7 +6,7 @@
 # it is known only in GPU memory. In this lesson you multiply all groups by their matrices in *one* launch. The field calls
 # this a **grouped GEMM**.
 #
-# It takes about 60 minutes. Lesson 08 (matmul) comes first; lesson 16 (persistent kernels) helps.
+# It takes about 70 minutes. Lesson 08 (matmul) comes first; lesson 16 (persistent kernels) helps.
 
 # %% setup
 from itertools import accumulate

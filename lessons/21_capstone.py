@@ -4,7 +4,7 @@
 # In this lesson you write the last two kernels that a language model needs: its loss, and the backward pass of the loss.
 # Then a small character model trains on your kernels from four lessons of this course, and writes a few sentences.
 #
-# It takes about 75 minutes. Lessons 07 (reductions), 08 (matmul) and 14 (gradients) come first. The training at the end
+# It takes about 95 minutes. Lessons 07 (reductions), 08 (matmul) and 14 (gradients) come first. The training at the end
 # takes less than a minute on a CPU.
 
 # %% setup

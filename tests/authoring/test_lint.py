@@ -19,6 +19,7 @@ TEXT = ROOMS.lesson_file(SLUG).read_text(encoding="utf-8")
 BROKEN = {
     "begin the first cell": (r"\A.*\n# # ", "# %% [markdown]\n# "),
     "how many minutes": (r"minutes", "hours"),
+    "by words, cells and exercises it takes": (r"\d+ minutes", "20 minutes"),
     "words come before the first code": (r"\A(.*\n# # .*\n)", r"\1# " + "word " * 800 + "\n"),
     "has no record in graders/course": (r'predict\("\w+"', 'predict("unheard_of"'),
     "leave None for the learner": (r'(predict\("\w+"), None', r"\1, 3"),

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import triton_util
-from graders.authoring.lesson import Lesson
+from graders.authoring.lesson import Lesson, read_solutions
+from graders.authoring.lint.minutes import LessonWork, estimate, is_near, lines_to_write
 from graders.authoring.rooms import Rooms
+from graders.judge import discovery
 from graders.judge.predictions import Prediction, predictions
 from triton_util import explore, figures
 
@@ -79,8 +81,30 @@ def lint_text(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
 def _first_cell(text: LessonText) -> Iterator[str]:
     if not text.lesson.cells[0].source.startswith("# "):
         yield "begin the first cell with the title"
-    if not re.search(r"\b(\d+|ten) minutes", text.lesson.cells[0].source):
+    stated = re.search(r"\b(\d+) minutes", text.lesson.cells[0].source)
+    if not stated:
         yield "say in the first cell how many minutes the lesson takes"
+    elif not is_near(int(stated[1]), minutes := estimate(work(text))):
+        yield f"says {stated[1]} minutes; by words, cells and exercises it takes {minutes:.0f}"
+
+
+def work(text: LessonText) -> LessonWork:
+    """What the lesson asks of a learner, counted."""
+    lesson, slug = text.lesson, text.slug
+    path, known = text.rooms.solutions / f"{slug}.py", discovery.exercises()
+    solutions = read_solutions(path) if path.is_file() else {}
+    asked = [name for name in lesson.names("exercise") if name in known]
+    return LessonWork(
+        words=len(text.prose.split()),
+        cells=sum(cell.kind == "code" for cell in lesson.cells),
+        predictions=len(text.calls_of("predict")),
+        questions=len(discovery.quiz(slug)) if slug in discovery.lessons() else 0,
+        fixes=len(text.calls_of("catch")),
+        case_study_points=sum(cell.points for cell in lesson.cells if cell.kind == "case_study"),
+        exercises=tuple(
+            (known[name].max_points, lines_to_write(solutions.get(name, ""))) for name in asked
+        ),
+    )
 
 
 def _code_comes_soon(text: LessonText) -> Iterator[str]:
