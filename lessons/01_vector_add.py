@@ -409,7 +409,7 @@ answer("tested-with-4096")
 predict("percent_of_bandwidth", None)
 
 # %% [markdown]
-# For comparison, measured on an NVIDIA H200 (data sheet: 4,800 GB/s): PyTorch's own addition
+# For comparison, measured on an NVIDIA H200 ({h200: versions}) (data sheet: 4,800 GB/s): PyTorch's own addition
 # {h200: vector_add fp32, 2^28 | torch | GB/s} GB/s, a Triton kernel like yours
 # {h200: vector_add fp32, 2^28 | plain | GB/s} GB/s. If memory is the limit, simple code that touches
 # each byte once is already as fast as any other.

@@ -368,7 +368,7 @@ answer("shares-that-do-not-add-up")
 # **Predict.** Softmax does a handful of operations per element, with one load and one store. On which side of the ridge
 # is it? How close to a plain copy can its speed come?
 #
-# Measured on an NVIDIA H200 in fp16 at 65536×4096: this course's model softmax, with a row per program,
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16 at 65536×4096: this course's model softmax, with a row per program,
 # {h200: softmax 65536×4096 | plain | GB/s} GB/s, PyTorch's own {h200: softmax 65536×4096 | torch | GB/s} GB/s, a copy
 # {h200: softmax 65536×4096 | copy | GB/s} GB/s. Layer norm: {h200: layernorm 65536×4096 | plain | GB/s} GB/s for the model
 # solution, {h200: layernorm 65536×4096 | fast | GB/s} GB/s for the course's fast form, and

@@ -381,7 +381,7 @@ answer("wrong-on-some-days")
 #
 # **Predict.** What fraction of cuBLAS's speed will your kernel reach in fp16 at 4096×4096?
 #
-# Measured on an NVIDIA H200 at 4096 in fp16: cuBLAS {h200: grouped_matmul 4096 | torch | TFLOP/s} TFLOP/s,
+# Measured on an NVIDIA H200 ({h200: versions}) at 4096 in fp16: cuBLAS {h200: grouped_matmul 4096 | torch | TFLOP/s} TFLOP/s,
 # this course's model solution, with the tiles of your launcher, {h200: matmul 4096 | plain | TFLOP/s}. The same
 # arithmetic with tiles of 128×256×64, 8 warps and the grouped order of lesson 09 reached
 # {h200: order 128×256×64 at 4096 | GROUP 8 | TFLOP/s}. The next lessons close most of this gap.

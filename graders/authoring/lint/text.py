@@ -20,6 +20,7 @@ from triton_util import explore, figures
 UNGRADED = {"tour"}  # lessons without an exercise cell, a case study and a part for the GPU
 WIDTH = 120  # characters of a code line; wider ones scroll in a notebook
 PLACEHOLDERS = ("TODO", "FIXME", "lorem", "click here", "simply ", "obviously")
+FIRST_WITH_REFERENCES = "10"  # the earlier lessons teach from nothing
 WORDS_BEFORE_CODE = 5 * 150  # five minutes of slow reading
 
 
@@ -279,10 +280,26 @@ def _hardware(text: LessonText) -> Iterator[str]:
         measured = re.search(r"[Mm]easured (on|at)", paragraph)
         if measured and not re.search(r"H200|H100|A100|T4", paragraph):
             yield f"name the GPU of what was measured: {paragraph[:60]!r}"
+        if re.search(r"[Mm]easured on an\s+NVIDIA", paragraph) and "Triton 3" not in paragraph:
+            yield f"name the versions by {{h200: versions}}: {paragraph[:60]!r}"
     known = {path.stem.partition("_")[0] for path in text.rooms.lesson_files()}
     for number in re.findall(r"[Ll]essons? (\d\d)", text.prose):
         if number not in known:
             yield f"there is no lesson {number}"
+
+
+def _references(text: LessonText) -> Iterator[str]:
+    """Later lessons end with the names that other code uses, and with papers and tutorials."""
+    if text.lesson.stem[:2] < FIRST_WITH_REFERENCES:
+        return
+    if "| in this course | elsewhere |" not in text.prose:
+        yield "end with a table `| in this course | elsewhere |`"
+    _, found, listed = text.prose.partition("References:\n\n")
+    if not found:
+        yield "end with `References:` and a list"
+    for item in re.split(r"\n(?=- )", listed.partition("\n\n")[0]):
+        if found and "](https://" not in item:
+            yield f"give the reference a link: {item!r}"
 
 
 COMMON: tuple[Rule, ...] = (
@@ -296,4 +313,4 @@ COMMON: tuple[Rule, ...] = (
     _plain,
     _hardware,
 )
-GRADED: tuple[Rule, ...] = (_code_comes_soon, _contracts, _case_studies, _gpu_part)
+GRADED: tuple[Rule, ...] = (_code_comes_soon, _contracts, _case_studies, _gpu_part, _references)
