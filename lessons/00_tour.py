@@ -1,5 +1,5 @@
 # %% [markdown]
-# # The tour: a kernel in ten minutes
+# # The tour: a kernel in 15 minutes
 #
 # Welcome. This course teaches you to write GPU kernels in **Triton**, from adding two vectors to
 # training a small language model on your own kernels. You learn by writing them. A judge runs each of
@@ -7,7 +7,7 @@
 # kernels also run on the CPU, in an *interpreter*. If your machine has a GPU, the same notebooks use it.
 #
 # Nothing in this tour is graded, and its one exercise is solved for you. You check your machine, watch
-# a kernel run, and see one check fail and one pass. It takes about ten minutes. Click into a cell and
+# a kernel run, and see one check fail and one pass. It takes about 15 minutes. Click into a cell and
 # press Shift+Enter to run it and move to the next one.
 
 # %% setup
@@ -168,6 +168,6 @@ progress()
 # | 19, 20 | random numbers, and mixtures of experts |
 # | 21 | a small language model that trains on your kernels |
 #
-# The first lessons take 35 to 45 minutes if all goes well. Plan one to three hours for the later ones.
+# Each lesson says in its first lines how long it takes: one to two hours in most of them. You can stop and go on later.
 # After you have passed an exercise, `practice()` gives you puzzles made from it. Go on with **01, Vector
 # addition**.

@@ -4,7 +4,7 @@
 # In this lesson you write a GPU kernel that adds two vectors of any length, and you learn what each of
 # its lines does. A laptop without a GPU is enough.
 #
-# The lesson takes about 35 minutes. Run the cells from top to bottom. If a cell asks for a
+# The lesson takes about 65 minutes. Run the cells from top to bottom. If a cell asks for a
 # *prediction*, make one before you run the next cell: you learn more from a wrong guess that you
 # remember than from a correct answer that you read. `progress()` keeps your first guesses.
 
@@ -409,7 +409,7 @@ answer("tested-with-4096")
 predict("percent_of_bandwidth", None)
 
 # %% [markdown]
-# For comparison, measured on an NVIDIA H200 (data sheet: 4,800 GB/s): PyTorch's own addition
+# For comparison, measured on an NVIDIA H200 ({h200: versions}) (data sheet: 4,800 GB/s): PyTorch's own addition
 # {h200: vector_add fp32, 2^28 | torch | GB/s} GB/s, a Triton kernel like yours
 # {h200: vector_add fp32, 2^28 | plain | GB/s} GB/s. If memory is the limit, simple code that touches
 # each byte once is already as fast as any other.

@@ -5,7 +5,7 @@
 # into single programs while they run, and you find and fix three bugs that nearly every beginner writes.
 # Then you write a test that finds bugs which you cannot see.
 #
-# It takes about 50 minutes. Do lesson 01 first.
+# It takes about 85 minutes. Do lesson 01 first.
 
 # %% setup
 from triton_util import catch, explore, figures, interpreted, print_if

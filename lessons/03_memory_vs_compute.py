@@ -6,7 +6,7 @@
 # improvements are worth making before you make them. You also write a launcher, and fuse two kernels into
 # one.
 #
-# It takes about 35 minutes. Do lesson 01 first.
+# It takes about 55 minutes. Do lesson 01 first.
 
 # %% setup
 from triton_util import explore, figures, interpreted, speed, time_beside
@@ -317,7 +317,7 @@ answer("the-wrong-card")
 # Now measure the steps. Up to which number of steps does the time stay flat on your card? And how many GB/s does your
 # ReLU reach?
 #
-# Measured on an NVIDIA H200: 1, 4 and 16 steps took {h200: steps 2^26 fp32 | 1 | ms}, {h200: steps 2^26 fp32 | 4 | ms} and
+# Measured on an NVIDIA H200 ({h200: versions}): 1, 4 and 16 steps took {h200: steps 2^26 fp32 | 1 | ms}, {h200: steps 2^26 fp32 | 4 | ms} and
 # {h200: steps 2^26 fp32 | 16 | ms} ms, 64 steps {h200: steps 2^26 fp32 | 64 | ms} ms, 256 steps
 # {h200: steps 2^26 fp32 | 256 | ms} ms. The ReLU ran at {h200: relu2d fp32, 8192² | plain | GB/s} GB/s, of 4,800 in the data
 # sheet. Compare with your prediction for the ridge point.

@@ -5,7 +5,7 @@
 # view is stored. You write two kernels that are correct for every view that PyTorch can make: sliced,
 # transposed, expanded, overlapping. You pass the strides yourself.
 #
-# It takes about 40 minutes. Run the cells from top to bottom, and predict where the lesson asks you to.
+# It takes about 80 minutes. Run the cells from top to bottom, and predict where the lesson asks you to.
 
 # %% setup
 from triton_util import explore, figures, time_beside
@@ -387,7 +387,7 @@ answer("contiguity-crisis")
 predict("copy_over_transpose", None)
 
 # %% [markdown]
-# Measured on an NVIDIA H200 with this course's model solutions:
+# Measured on an NVIDIA H200 ({h200: versions}) with this course's model solutions:
 # {h200: strided_copy fp32, left half of 16384×32768 | plain | GB/s} GB/s for the strided copy of half of a 16384×32768
 # matrix, {h200: transpose fp32, 16384² | plain | GB/s} GB/s for the transpose of a 16384×16384 one,
 # {h200: transpose fp32, 16384² | torch | GB/s} GB/s for PyTorch's own transpose. A transpose in tiles, as in lesson 05,

@@ -5,7 +5,7 @@
 # **tiles** instead of one-dimensional blocks. You choose the grid yourself, turn a picture grey, and fuse a
 # bias and a ReLU. You also see why tiles make it possible to reuse data.
 #
-# It takes about 45 minutes. Do lesson 04 (strides) first.
+# It takes about 85 minutes. Do lesson 04 (strides) first.
 
 # %% setup
 from triton_util import explore, figures, speed, time_beside
@@ -312,10 +312,10 @@ answer("the-flat-mask")
 predict("grey_speed_up", None)
 
 # %% [markdown]
-# Measured on an NVIDIA H200: a grey picture of 4096×4096 took {h200: rgb2grey 3×4096×4096 | plain | µs} µs with the model
+# Measured on an NVIDIA H200 ({h200: versions}): a grey picture of 4096×4096 took {h200: rgb2grey 3×4096×4096 | plain | µs} µs with the model
 # solution's one kernel, {h200: rgb2grey 3×4096×4096 | torch line | µs} µs with the PyTorch line.
 #
-# The kernel below is the transpose in tiles. Measured on an NVIDIA H200, for 16384×16384 in
+# The kernel below is the transpose in tiles. Measured on an NVIDIA H200 ({h200: versions}), for 16384×16384 in
 # fp32: {h200: tile_transpose fp32, 16384² | tiles | GB/s} GB/s in tiles,
 # {h200: transpose fp32, 16384² | plain | GB/s} GB/s with the model solution of lesson 04,
 # {h200: transpose fp32, 16384² | torch | GB/s} GB/s with PyTorch's own.

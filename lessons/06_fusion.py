@@ -224,7 +224,7 @@ if moved.total:
 #
 # 1. **Use an existing kernel.** `torch.nn.functional.gelu(x, approximate="tanh")` is one kernel. Look for one first.
 # 2. **`torch.compile`.** It sees the chain and generates one fused kernel, in Triton. That takes one line of code. For
-#    elementwise chains it comes close: at 65536×4096 in fp16, measured on an NVIDIA H200, the kernel that it generates for
+#    elementwise chains it comes close: at 65536×4096 in fp16, measured on an NVIDIA H200 ({h200: versions}), the kernel that it generates for
 #    GELU took {h200: gelu 65536×4096 | torch.compile | µs} µs, a plain kernel like yours
 #    {h200: gelu 65536×4096 | plain | µs} µs, and a copy of the tensor {h200: gelu 65536×4096 | copy | µs} µs. Its first
 #    call compiles, which takes seconds. Lesson 12 reads what it generates.
@@ -301,7 +301,7 @@ answer("the-chatty-layer")
 # **Predict.** By what factor is your kernel faster than the eager chain on a large tensor? How does it compare with
 # PyTorch's own one-kernel GELU?
 #
-# Measured on an NVIDIA H200 in fp16 at 65536×4096: a plain Triton GELU moved {h200: gelu 65536×4096 | plain | GB/s} GB/s,
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16 at 65536×4096: a plain Triton GELU moved {h200: gelu 65536×4096 | plain | GB/s} GB/s,
 # PyTorch's own {h200: gelu 65536×4096 | torch | GB/s} GB/s, and the kernel that `torch.compile` generates for GELU
 # {h200: gelu 65536×4096 | torch.compile | GB/s} GB/s.
 

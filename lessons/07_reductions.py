@@ -5,7 +5,7 @@
 # You also learn the three places where such kernels go wrong: lanes that are masked off, numbers that overflow, and
 # numbers that nearly cancel.
 #
-# It takes about 100 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
+# It takes about 105 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, time_beside
@@ -368,7 +368,7 @@ answer("shares-that-do-not-add-up")
 # **Predict.** Softmax does a handful of operations per element, with one load and one store. On which side of the ridge
 # is it? How close to a plain copy can its speed come?
 #
-# Measured on an NVIDIA H200 in fp16 at 65536×4096: this course's model softmax, with a row per program,
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16 at 65536×4096: this course's model softmax, with a row per program,
 # {h200: softmax 65536×4096 | plain | GB/s} GB/s, PyTorch's own {h200: softmax 65536×4096 | torch | GB/s} GB/s, a copy
 # {h200: softmax 65536×4096 | copy | GB/s} GB/s. Layer norm: {h200: layernorm 65536×4096 | plain | GB/s} GB/s for the model
 # solution, {h200: layernorm 65536×4096 | fast | GB/s} GB/s for the course's fast form, and

@@ -5,7 +5,7 @@
 # keep a GPU busy. In this lesson you write it in tiles, for any shape and any strides. Then you fuse a whole layer of a
 # neural network into one kernel.
 #
-# It takes about 100 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
+# It takes about 90 minutes. Lessons 04 (strides), 05 (tiles) and 07 (a loop over the data) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, interpreted, time_beside
@@ -381,7 +381,7 @@ answer("wrong-on-some-days")
 #
 # **Predict.** What fraction of cuBLAS's speed will your kernel reach in fp16 at 4096×4096?
 #
-# Measured on an NVIDIA H200 at 4096 in fp16: cuBLAS {h200: grouped_matmul 4096 | torch | TFLOP/s} TFLOP/s,
+# Measured on an NVIDIA H200 ({h200: versions}) at 4096 in fp16: cuBLAS {h200: grouped_matmul 4096 | torch | TFLOP/s} TFLOP/s,
 # this course's model solution, with the tiles of your launcher, {h200: matmul 4096 | plain | TFLOP/s}. The same
 # arithmetic with tiles of 128×256×64, 8 warps and the grouped order of lesson 09 reached
 # {h200: order 128×256×64 at 4096 | GROUP 8 | TFLOP/s}. The next lessons close most of this gap.

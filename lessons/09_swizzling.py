@@ -4,7 +4,7 @@
 # Your matmul is correct, but not yet as fast as it could be. One reason is the *order* in which the programs take their
 # tiles. In this lesson you change that order, prove that each tile is still computed, and measure what it saves.
 #
-# It takes about 65 minutes. Lesson 08 (matmul) comes first.
+# It takes about 80 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
 from triton_util import catch, explore, figures, speed, time_beside
@@ -155,8 +155,8 @@ predict("col_of_14", None)
 #
 # - `n_rows` and `n_cols` are the numbers of rows and columns of *tiles*. `group` is 1 or more, and may be larger than
 #   `n_rows`.
-# - The result is an int32 tensor of shape `(n_rows * n_cols, 2)`. Line `pid` contains the row and the column of the tile
-#   that program `pid` takes, in grouped order.
+# - The result is an int32 tensor of shape `(n_rows * n_cols, 2)`. Row `pid` of it names the tile that program
+#   `pid` takes, in grouped order: first the tile's row, then its column.
 # - Every tile occurs exactly once. An empty list of tiles is legal.
 #
 # The launcher starts one program per tile. Write the arithmetic yourself, without `tl.swizzle2d` (which numbers a
@@ -316,7 +316,7 @@ answer("the-last-group")
 # **Predict.** At which size will your `grouped_matmul` gain most over the same kernel with `GROUP=1`?
 # Time it, then set `GROUP=1` in your launcher, run the exercise cell and this one again, and compare.
 #
-# Measured on an NVIDIA H200 in fp16: the kernel of this course's model solution, in TFLOP/s, without groups and in groups
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16: the kernel of this course's model solution, in TFLOP/s, without groups and in groups
 # of 8.
 #
 # | tile | n | `GROUP=1` | `GROUP=8` |

@@ -5,7 +5,7 @@
 # changes. In this lesson you write a stopwatch that is correct on nine GPUs, each with a different trap. You also convert
 # a time into GB/s and TFLOP/s.
 #
-# It takes about 75 minutes. Lessons 03 (memory and compute) and 08 (matmul) come first. You need no GPU.
+# It takes about 80 minutes. Lessons 03 (memory and compute) and 08 (matmul) come first. You need no GPU.
 
 # %% setup
 from triton_util import explore, figures
@@ -246,7 +246,7 @@ else:
 # shuffled order. Then a change of the clock affects all of them alike. Check every result: the time of a wrong kernel
 # says nothing.
 #
-# Measured on an NVIDIA H200 in fp16 at 65536×4096 (torch 2.11.0, Triton 3.6.0, Liger-Kernel 0.8.5): a softmax like that of
+# Measured on an NVIDIA H200 in fp16 at 65536×4096 ({h200: versions}, Liger-Kernel 0.8.5): a softmax like that of
 # lesson 07 took {h200: softmax 65536×4096 | plain | µs} µs. ATen's took {h200: softmax 65536×4096 | torch | µs} µs, the one that `torch.compile` makes
 # {h200: softmax 65536×4096 | torch.compile | µs} µs, and that of the library Liger-Kernel {h200: softmax 65536×4096 | Liger-Kernel | µs} µs. The baseline
 # decides whether the same kernel looks excellent or average.
@@ -352,11 +352,9 @@ else:
 # - Divide the least bytes or operations by the time. A result above the hardware's limit is a mistake.
 # - Report a figure together with its method. Compare in turns, and with the strongest baseline.
 #
-# To practise, call `practice()`. It draws a puzzle from an exercise on kernels that you have passed.
+# Names that you will meet in other code:
 #
-# ## Names and references
-#
-# | here | on a real GPU |
+# | in this course | elsewhere |
 # |---|---|
 # | `fair_ms` | `triton.testing.do_bench` |
 # | `gpu.record()` | `event = torch.cuda.Event(enable_timing=True)`, then `event.record()` |
@@ -364,10 +362,19 @@ else:
 # | `gpu.synchronize()` | `torch.cuda.synchronize()` |
 # | `gpu.flush_l2()` | overwrite a buffer that is larger than the L2, as `do_bench` does |
 #
-# - Williams, Waterman and Patterson, *Roofline: An Insightful Visual Performance Model for Multicore Architectures* (2009).
-# - Hoefler and Belli, *Scientific Benchmarking of Parallel Computing Systems* (2015).
-# - PyTorch's notes *CUDA semantics*, section *Asynchronous execution*.
-# - Triton's tutorials *Vector Addition*, *Fused Softmax* and *Matrix Multiplication*, which use `perf_report`.
+# References:
+#
+# - Williams, Waterman, Patterson: [Roofline: An Insightful Visual Performance Model for Multicore
+#   Architectures](https://doi.org/10.1145/1498765.1498785) (2009)
+# - Hoefler, Belli: [Scientific Benchmarking of Parallel Computing
+#   Systems](https://doi.org/10.1145/2807591.2807644) (2015)
+# - [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html), section *Asynchronous execution*
+#   (PyTorch's notes)
+# - [triton.testing](https://triton-lang.org/main/python-api/triton.testing.html): `do_bench` and `perf_report`
+# - [Vector Addition](https://triton-lang.org/main/getting-started/tutorials/01-vector-add.html) (Triton tutorial
+#   01), 02 and 03 use `perf_report`
+#
+# To practise, call `practice()`. It draws a puzzle from an exercise on kernels that you have passed.
 
 # %%
 progress()

@@ -5,7 +5,7 @@
 # good candidates and let a measurement decide. In this lesson you estimate whether a tile fits a GPU, write an
 # autotuned matmul, and learn the traps of autotuning.
 #
-# It takes about 65 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
+# It takes about 80 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
 from triton_util import catch, explore, figures, speed, time_beside
@@ -408,7 +408,7 @@ answer("the-first-step")
 # **Predict.** How long does the first call take, and how long the second? What fraction of cuBLAS's speed does the chosen
 # configuration reach?
 #
-# Measured on an NVIDIA H200 in fp16, with this course's model solution: at 1024 it chose a small tile, 64×128×32 with
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16, with this course's model solution: at 1024 it chose a small tile, 64×128×32 with
 # 4 warps; at 4096 and 8192 it chose 128×256×64 with 8 warps. At 4096 it reached
 # {h200: autotuned_matmul 4096 | plain | TFLOP/s} TFLOP/s, at 8192
 # {h200: autotuned_matmul 8192 | plain | TFLOP/s}; cuBLAS reaches {h200: grouped_matmul 4096 | torch | TFLOP/s} and
@@ -450,6 +450,26 @@ speed(autotuned_matmul)
 # - Every new key costs a search. Choose the key as coarse as the speed allows.
 # - Kernels that change their inputs need `restore_value` or `reset_to_zero`.
 # - Only measure on the GPU that will run the kernel.
+#
+# Names that you will meet in other code:
+#
+# | in this course | elsewhere |
+# |---|---|
+# | `BLOCK_M`, `BLOCK_N`, `BLOCK_K` | `BLOCK_SIZE_M`, `BLOCK_SIZE_N`, `BLOCK_SIZE_K` (Triton tutorial 03); `TileShape` (CUTLASS) |
+# | `GROUP` | `GROUP_SIZE_M` (Triton tutorial 03); threadblock swizzle (CUTLASS) |
+# | `num_warps` | 32 · `num_warps` threads in a *thread block* or *CTA* (CUDA, PTX) |
+# | `num_stages` | stages of the software pipeline; `Stages` (CUTLASS) |
+# | `matmul_configs()` | `get_cuda_autotune_config()` (Triton tutorial 03) |
+# | `keep_what_fits` | `early_config_prune` in `prune_configs_by` |
+#
+# References:
+#
+# - [triton.autotune](https://triton-lang.org/main/python-api/generated/triton.autotune.html) and
+#   [triton.Config](https://triton-lang.org/main/python-api/generated/triton.Config.html)
+# - [Matrix Multiplication](https://triton-lang.org/main/getting-started/tutorials/03-matrix-multiplication.html)
+#   (Triton tutorial 03): its list of configurations is like yours
+# - Tillet, Kung, Cox: [Triton: An Intermediate Language and Compiler for Tiled Neural Network
+#   Computations](https://doi.org/10.1145/3315508.3329973) (2019)
 #
 # To practise, call `practice()`. It draws a puzzle from an exercise that you have passed.
 

@@ -5,7 +5,7 @@
 # the difference does not show there. It shows in the assembly that the compiler emits, and you need no GPU to see it.
 # In this lesson you learn to read the relevant part of that assembly, and you write a kernel that is graded on it.
 #
-# It takes about 60 minutes. Lessons 04 (strides), 05 (tiles) and 08 (matrix products) come first.
+# It takes about 70 minutes. Lessons 04 (strides), 05 (tiles) and 08 (matrix products) come first.
 
 # %% setup
 from triton_util import time_beside
@@ -110,8 +110,8 @@ for n in (4096, 4095):
 # 2. **Alignment.** The first of them is at a multiple of 16 bytes. At a wide load from any other address a GPU stops
 #    with *misaligned address*. Alignment follows from the address of the tensor and from everything that you add to it:
 #    `row * n` is a multiple of 4 if n is one.
-# 3. **One mask for all.** Either the load takes all four lanes or none. `cols < n` is the same for four neighbours if n
-#    is a multiple of 4.
+# 3. **One mask for all.** The mask has the same value for all four lanes, so one test decides for the whole load.
+#    `cols < n` is the same for four neighbours if n is a multiple of 4.
 #
 # With n = 4,095 the third one is missing. The compiler does not guess: what it cannot prove, it assumes false.
 #
@@ -319,7 +319,7 @@ show_ptx(generated_kernel, x, s, output, 4096, XBLOCK=512, only="tl.load")
 #
 # **What you gain.**
 #
-# - It fuses, and it knows every shape and stride. On an H200 a transposed copy of a 16384 × 16384 matrix took torch
+# - It fuses, and it knows every shape and stride. On an H200 ({h200: versions}) a transposed copy of a 16384 × 16384 matrix took torch
 #   {h200: transpose fp32, 16384² | torch | ms} ms, and {h200: transpose fp32, 16384² | torch.compile | ms} ms under
 #   `torch.compile`.
 # - With `mode="max-autotune"` it also *chooses*. For each matrix product it times cuBLAS and several Triton templates
@@ -438,9 +438,15 @@ else:
 #
 # References:
 #
-# - NVIDIA: *PTX ISA*, and the *CUDA C++ Programming Guide* on memory access.
-# - Triton's language reference: `tl.multiple_of`, `tl.max_contiguous`, `tl.max_constancy`.
-# - Ansel et al.: PyTorch 2 (ASPLOS 2024), on Dynamo and Inductor. PyTorch's documentation of `flex_attention`.
+# - NVIDIA: [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/), the instructions `ld`, `st`, `mma`
+#   and `wgmma`
+# - NVIDIA: [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/), on memory access
+# - [triton.language](https://triton-lang.org/main/python-api/triton.language.html): `multiple_of`,
+#   `max_contiguous`, `max_constancy`
+# - Ansel et al.: [PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph
+#   Compilation](https://doi.org/10.1145/3620665.3640366) (2024)
+# - [flex_attention](https://docs.pytorch.org/docs/stable/nn.attention.flex_attention.html) (PyTorch's
+#   documentation)
 #
 # To repeat in a few days what you wrote here, call `practice()`: it draws a puzzle from an exercise that you have
 # passed.

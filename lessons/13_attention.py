@@ -5,7 +5,7 @@
 # this lesson you write all three as *one* kernel. The large matrix in the middle never reaches memory. You also learn
 # which tiles a causal mask lets you skip, and how to test such a kernel so that a wrong mask shows.
 #
-# The algorithm is known as **FlashAttention**. The lesson takes about 90 minutes. Lessons 07 (reductions) and 08
+# The algorithm is known as **FlashAttention**. The lesson takes about 130 minutes. Lessons 07 (reductions) and 08
 # (matmul) come first.
 
 # %% setup
@@ -63,7 +63,7 @@ predict("gigabytes_of_the_rest", None)
 predict("milliseconds_of_trips", None)
 
 # %% [markdown]
-# Measured on an NVIDIA H200: cuDNN's kernel, which keeps the scores on the chip, needs
+# Measured on an NVIDIA H200 ({h200: versions}): cuDNN's kernel, which keeps the scores on the chip, needs
 # {h200: attention B4 H32 S4096 D128 full | torch cuDNN | ms} ms for *everything*. The model solution of this lesson
 # needs {h200: attention B4 H32 S4096 D128 full | plain | ms} ms. Both finish before the four trips alone would be over.
 # So the plan is: one program computes a tile of scores, uses it, and discards it.
@@ -497,7 +497,7 @@ answer("slower-than-cudnn")
 # **Predict.** What fraction of cuDNN's speed will your kernel reach? And how many times as fast is it with `causal`,
 # which computes about half of the tiles?
 #
-# Measured on an NVIDIA H200 in fp16, batch 4, 32 heads, 4,096 queries and keys, d = 128:
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16, batch 4, 32 heads, 4,096 queries and keys, d = 128:
 #
 # | | full | causal |
 # |---|---|---|
@@ -572,10 +572,12 @@ speed(attention)
 #
 # References:
 #
-# - Triton tutorial 06, "Fused Attention".
-# - Milakov, Gimelshein: Online normalizer calculation for softmax (2018).
-# - Dao, Fu, Ermon, Rudra, Ré: FlashAttention (2022). Dao: FlashAttention-2 (2023). Shah et al.: FlashAttention-3
-#   (2024).
+# - [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html) (Triton
+#   tutorial 06)
+# - Milakov, Gimelshein: [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867) (2018)
+# - Dao, Fu, Ermon, Rudra, Ré: [FlashAttention](https://arxiv.org/abs/2205.14135) (2022)
+# - Dao: [FlashAttention-2](https://arxiv.org/abs/2307.08691) (2023)
+# - Shah et al.: [FlashAttention-3](https://arxiv.org/abs/2407.08608) (2024)
 #
 # To repeat in a few days what you wrote here, call `practice()`: it draws a puzzle from an exercise that you have
 # passed.

@@ -72,8 +72,8 @@ print("largest dx:", round(x.grad.abs().max().item(), 5))
 # passes: where `out > 0`. A saved tensor stays in memory until its backward pass runs, and in training these tensors
 # are most of the memory. So ask for each tensor: must you *save* it, or can you *recompute* it?
 #
-# - Softmax saves y, not x. Attention saves neither scores nor weights: it saves one number for each row, the logarithm
-#   of its sum, and recomputes the weights block by block.
+# - Softmax saves y, not x. Attention saves neither scores nor weights: it saves one number for each row, the
+#   log-sum-exp of its scores, and recomputes the weights block by block.
 # - A linear layer with ReLU, out = relu(x @ w.T + b), needs x and w for the products, and out for the mask. It does not
 #   need the value before the ReLU.
 #
@@ -233,8 +233,8 @@ for exponent in (1, 2, 6):
 print({f"1e-{exponent}": f"error {error:.1e}" for exponent, error in errors.items()})
 
 # %% [markdown]
-# If the step is too large, the curvature dominates the error; if it is too small, fp32 rounding does. So to check a
-# float32 kernel, take a medium step and a modest tolerance. Move in one random *direction* rather than element by
+# A central difference has an error of about ε² · f'''/6, so a large step is inaccurate. If the step is too small, fp32
+# rounding dominates. So to check a float32 kernel, take a medium step and a modest tolerance. Move in one random *direction* rather than element by
 # element: the loss must change by the sum of gradient · direction.
 
 # %%
@@ -381,7 +381,7 @@ answer("it-learns-but-worse")
 # Softmax backward does a handful of operations for each element, so memory limits it. The figure is GB/s, counted by
 # the least bytes, and the upper bound is the speed at which the GPU copies.
 #
-# Measured on an NVIDIA H200 in fp16 at 65536×4096:
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16 at 65536×4096:
 #
 # - model solution: {h200: softmax_backward 65536×4096 | plain | GB/s} GB/s
 # - PyTorch's own kernel: {h200: softmax_backward 65536×4096 | torch | GB/s} GB/s
@@ -416,10 +416,17 @@ else:
 #
 # References:
 #
-# - PyTorch notes: "Extending PyTorch", "Autograd mechanics", and "Using User-Defined Triton Kernels with
-#   torch.compile".
-# - Triton tutorials 05, "Layer Normalization", for a two-stage sum, and 06, "Fused Attention", for its backward pass.
-# - Baydin, Pearlmutter, Radul, Siskind: Automatic Differentiation in Machine Learning: a Survey (2018).
+# - [Extending PyTorch](https://docs.pytorch.org/docs/stable/notes/extending.html) and [Autograd
+#   mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html) (PyTorch's notes)
+# - [Using User-Defined Triton Kernels with
+#   torch.compile](https://docs.pytorch.org/tutorials/recipes/torch_compile_user_defined_triton_kernel_tutorial.html)
+#   (PyTorch's recipes)
+# - [Layer Normalization](https://triton-lang.org/main/getting-started/tutorials/05-layer-norm.html) (Triton
+#   tutorial 05): a sum in two steps
+# - [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html) (Triton
+#   tutorial 06): attention with its backward pass
+# - Baydin, Pearlmutter, Radul, Siskind: [Automatic Differentiation in Machine Learning: a
+#   Survey](https://arxiv.org/abs/1502.05767) (2018)
 #
 # To repeat in a few days what you wrote here, call `practice()`: it draws a puzzle from an exercise that you have
 # passed.

@@ -104,7 +104,8 @@ small = torch.cat([q[:500], q[501:]])
 print("scale", round(scale.item(), 2), "zero point", zero.item(), "numbers in use:", small.unique().tolist())
 
 # %% [markdown]
-# One large weight makes a thousand others useless. So only few weights should share a scale. One scale for a **tensor**
+# One large weight forces so large a scale that the thousand others all become 0. So only few weights should share a
+# scale. One scale for a **tensor**
 # is cheap and coarse, and one for a **row** or column is better. Weights of 4 bits usually have one for each **group**
 # of 32 to 128 neighbours. Then a large weight affects its own group only.
 #
@@ -427,7 +428,7 @@ answer("it-fits-and-rambles")
 # speed of a copy, and the packed weights are a quarter of the bytes. But your kernel has a tile of 64 columns for each
 # program. So for 4,096 columns there are 64 programs, fewer than an H200 has multiprocessors (132).
 #
-# Measured on an NVIDIA H200, with one row and a matrix of 4096×4096:
+# Measured on an NVIDIA H200 ({h200: versions}), with one row and a matrix of 4096×4096:
 #
 # - model solution: {h200: quantized_matmul 1×4096×4096 | plain | µs} µs
 # - PyTorch with the same weights in fp16: {h200: quantized_matmul 1×4096×4096 | torch | µs} µs
@@ -458,7 +459,7 @@ else:
 # %% [markdown]
 # And eight bits? The kernel reads both operands as they are, so the bytes are half of those of fp16. The rate of the
 # tensor cores is twice that of fp16 by the data sheet. A kernel as simple as yours does not reach it. Measured on an
-# NVIDIA H200 at 8192×8192, in TFLOP/s:
+# NVIDIA H200 ({h200: versions}) at 8192×8192, in TFLOP/s:
 #
 # - model solution: {h200: fp8_matmul 8192 | plain | TFLOP/s}
 # - cuBLAS in fp16: {h200: persistent_matmul 8192 | torch | TFLOP/s}
@@ -510,9 +511,13 @@ else:
 #
 # References:
 #
-# - Triton tutorial 10, "Block Scaled Matrix Multiplication", on MXFP4, MXFP8 and NVFP4.
-# - Micikevicius et al.: FP8 Formats for Deep Learning (2022). OCP: Microscaling Formats (MX) Specification (2023).
-# - Frantar et al.: GPTQ (2022). Lin et al.: AWQ (2023).
+# - [Block Scaled Matrix
+#   Multiplication](https://triton-lang.org/main/getting-started/tutorials/10-block-scaled-matmul.html) (Triton
+#   tutorial 10), on MXFP4, MXFP8 and NVFP4
+# - Micikevicius et al.: [FP8 Formats for Deep Learning](https://arxiv.org/abs/2209.05433) (2022)
+# - Rouhani et al.: [Microscaling Data Formats for Deep Learning](https://arxiv.org/abs/2310.10537) (2023)
+# - Frantar et al.: [GPTQ](https://arxiv.org/abs/2210.17323) (2022)
+# - Lin et al.: [AWQ](https://arxiv.org/abs/2306.00978) (2023)
 #
 # To repeat in a few days what you wrote here, call `practice()`: it draws a puzzle from an exercise that you have
 # passed.

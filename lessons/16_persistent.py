@@ -6,7 +6,7 @@
 # new way, through a **descriptor**, which knows the shape of the matrix, so you write no mask. Fast matrix products on
 # recent GPUs are built like this.
 #
-# It takes about 60 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
+# It takes about 55 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
 from triton.tools.tensor_descriptor import TensorDescriptor
@@ -219,7 +219,7 @@ print(f"asked for by {tiles} programs with a tile of 64 x 64 each: {tiles * 2 * 
 #
 # ## From here to the top
 #
-# The steps so far, at 4096×4096 in fp16, measured on an NVIDIA H200:
+# The steps so far, at 4096×4096 in fp16, measured on an NVIDIA H200 ({h200: versions}):
 #
 # | step | lesson | TFLOP/s |
 # |---|---|---|
@@ -290,7 +290,7 @@ answer("right-on-one-card")
 # 1. The stride of the loop is 132, the grid has 114 programs. So no program computes tiles 114 to 131, and the same 18
 #    in each further round. Their elements hold what was in that memory before, which differs from run to run. With 148
 #    programs, tiles 132 to 147 are computed twice, by the programs with those numbers and by programs 0 to 15 in their
-#    second round: the same values, some time lost.
+#    second round, and so are 16 tiles of each further round: the same values, some time lost.
 # 2. Each program sets the accumulator to zero only once. From its second tile on, it adds to the sums of the tile
 #    before. The tests have 2 × 4 tiles, fewer than programs, so no program gets a second tile.
 # 3. For an x that is a view: `describe` computes the strides from the shape instead of asking for them. So it reads a
@@ -354,9 +354,14 @@ else:
 #
 # References:
 #
-# - Triton tutorials 09, "Persistent Matmul", and 03, "Matrix Multiplication".
-# - Triton's Gluon tutorials, on TMA, mbarriers, wgmma and warp specialization.
-# - NVIDIA: CUTLASS documentation on persistent and warp-specialized kernels for Hopper.
+# - [Persistent Matmul](https://triton-lang.org/main/getting-started/tutorials/09-persistent-matmul.html) (Triton
+#   tutorial 09)
+# - [Matrix Multiplication](https://triton-lang.org/main/getting-started/tutorials/03-matrix-multiplication.html)
+#   (Triton tutorial 03)
+# - Triton's [Gluon tutorials](https://github.com/triton-lang/triton/tree/main/python/tutorials/gluon), on TMA,
+#   wgmma, persistence and warp specialization
+# - NVIDIA: [Efficient GEMM in CUDA](https://docs.nvidia.com/cutlass/media/docs/cpp/efficient_gemm.html)
+#   (CUTLASS), on warp-specialized and persistent kernels for Hopper
 #
 # To repeat in a few days what you wrote here, call `practice()`: it draws a puzzle from an exercise that you have
 # passed.

@@ -5,7 +5,7 @@
 # and that takes most of the time. In this lesson you write the kernel that serving engines use for this. It finds keys and
 # values through a table, lets several query heads share them, and splits a long text among many programs.
 #
-# It takes about 60 minutes. Lessons 03 (memory or arithmetic), 04 (strides) and 13 (attention) come first.
+# It takes about 90 minutes. Lessons 03 (memory or arithmetic), 04 (strides) and 13 (attention) come first.
 
 # %% setup
 from triton_util import explore, time_beside
@@ -375,7 +375,7 @@ answer("wrong-in-company")
 # it with the memory bandwidth of your GPU. Then change the number of parts, and look at the first line, the single
 # conversation.
 #
-# Measured on an NVIDIA H200 in fp16, with 64 conversations of 8,192 keys each, 32 heads, 8 key heads and d = 128:
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16, with 64 conversations of 8,192 keys each, 32 heads, 8 key heads and d = 128:
 #
 # - the model solution took {h200: decode_attention b64, 32 heads, 8 kv heads, 8192 keys, D128 | plain | µs} µs;
 # - a copy of as many bytes took
@@ -423,7 +423,7 @@ else:
 #
 # Names that you will meet in other code:
 #
-# | this lesson | elsewhere |
+# | in this course | elsewhere |
 # |---|---|
 # | `row_max`, `row_sum` | `m_i`, `l_i` |
 # | `accumulator`, `rescale` | `acc`, `alpha` |
@@ -433,10 +433,15 @@ else:
 #
 # References:
 #
-# - Kwon and others, *Efficient Memory Management for Large Language Model Serving with PagedAttention*, 2023.
-# - Dao, Haziza, Massa, Sizov, *Flash-Decoding for long-context inference*, 2023.
-# - Ainslie and others, *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*, 2023.
-# - Shazeer, *Fast Transformer Decoding: One Write-Head is All You Need*, 2019.
+# - Kwon et al.: [Efficient Memory Management for Large Language Model Serving with
+#   PagedAttention](https://arxiv.org/abs/2309.06180) (2023)
+# - Dao, Haziza, Massa, Sizov: [Flash-Decoding for long-context
+#   inference](https://pytorch.org/blog/flash-decoding/) (2023)
+# - Ainslie et al.: [GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
+#   Checkpoints](https://arxiv.org/abs/2305.13245) (2023)
+# - Shazeer: [Fast Transformer Decoding: One Write-Head is All You Need](https://arxiv.org/abs/1911.02150) (2019)
+# - [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html) (Triton
+#   tutorial 06): the loop over keys, without pages
 #
 # This lesson leaves out caches in fp8, sliding windows, and multi-head latent attention (MLA). To practise, run
 # `practice()`: it gives you a puzzle from an exercise that you have passed.

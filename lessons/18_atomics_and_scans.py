@@ -7,7 +7,7 @@
 # This lesson has the tools for both: atomic additions and scans. At the end you have a histogram, a running sum of rows of
 # any length, and a matrix product whose sum is shared by several programs.
 #
-# It takes about 75 minutes. Lessons 07 (reductions) and 08 (matrix products) come first.
+# It takes about 100 minutes. Lessons 07 (reductions) and 08 (matrix products) come first.
 
 # %% setup
 from triton_util import explore, time_beside
@@ -202,7 +202,7 @@ while distance < 1024:
 print(f"{rounds} rounds; the last number is {values[-1]}")
 
 # %% [markdown]
-# This works because (a + b) + c equals a + (b + c): the order in which neighbours are combined does not matter. An
+# This works because (a + b) + c equals a + (b + c): it does not matter how neighbours are grouped. An
 # operation with that property is called **associative**. Triton accepts any such operation:
 # `tl.associative_scan(x, axis, combine_fn)`, where `combine_fn` is a `@triton.jit` function of two values. (`tl.cumsum` is
 # the scan with addition.) Does regrouping change the result, as with a - b? Then the result of the scan depends on how
@@ -436,7 +436,7 @@ answer("monday-and-tuesday")
 #
 # Then time a product with a small result and a long k, with more and more parts. Where does it stop getting faster?
 #
-# Measured on an NVIDIA H200, 2²⁶ spread numbers in 256 bins:
+# Measured on an NVIDIA H200 ({h200: versions}), 2²⁶ spread numbers in 256 bins:
 #
 # - The model solution took {h200: histogram int32, 67108864 numbers in 256 bins | plain | ms} ms, because each number is an
 #   atomic addition to one of the same 256 addresses.
@@ -444,7 +444,7 @@ answer("monday-and-tuesday")
 # - The course's fast form counts in blocks, in persistent programs, and took
 #   {h200: histogram int32, 67108864 numbers in 256 bins | fast | ms} ms.
 #
-# Measured on an NVIDIA H200, running sums of as many fp32 numbers:
+# Measured on an NVIDIA H200 ({h200: versions}), running sums of as many fp32 numbers:
 #
 # - In 8,192 rows of 8,192: {h200: cumsum fp32, 8192×8192 | plain | ms} ms for the model solution,
 #   {h200: cumsum fp32, 8192×8192 | torch | ms} ms for `torch.cumsum`.
@@ -453,7 +453,7 @@ answer("monday-and-tuesday")
 #   multiprocessors have nothing to do. The fast form shares the row among programs, which pass on their sums:
 #   {h200: cumsum fp32, 1×67108864 | fast | ms} ms.
 #
-# Measured on an NVIDIA H200, a product of 512×16384 by 16384×512 in fp16, in 8 parts:
+# Measured on an NVIDIA H200 ({h200: versions}), a product of 512×16384 by 16384×512 in fp16, in 8 parts:
 # {h200: split_k_matmul 512×512×16384 | plain | µs} µs for the model solution,
 # {h200: split_k_matmul 512×512×16384 | fast | µs} µs for the fast form, {h200: split_k_matmul 512×512×16384 | torch | µs}
 # µs for cuBLAS.
@@ -491,7 +491,7 @@ else:
 #
 # Names that you will meet in other code:
 #
-# | this lesson | elsewhere |
+# | in this course | elsewhere |
 # |---|---|
 # | `splits`, part | `SPLIT_K`, `pid_k` |
 # | carry | prefix, running prefix |
@@ -501,12 +501,15 @@ else:
 #
 # References:
 #
-# - Blelloch, *Prefix Sums and Their Applications*, 1990.
-# - Merrill and Garland, *Single-pass Parallel Prefix Scan with Decoupled Look-back*, 2016.
-# - Osama and others, *Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU*,
-#   2023.
-# - *Reproducibility*, in the notes of PyTorch's documentation.
-# - The Triton tutorial *Layer Normalization*, whose backward pass adds partial sums under a lock.
+# - Blelloch: [Prefix Sums and Their Applications](https://www.cs.cmu.edu/~guyb/papers/Ble93.pdf) (1990)
+# - Merrill, Garland: [Single-pass Parallel Prefix Scan with Decoupled
+#   Look-back](https://research.nvidia.com/publication/2016-03_single-pass-parallel-prefix-scan-decoupled-look-back)
+#   (2016)
+# - Osama et al.: [Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the
+#   GPU](https://arxiv.org/abs/2301.03598) (2023)
+# - [Reproducibility](https://docs.pytorch.org/docs/stable/notes/randomness.html) (PyTorch's notes)
+# - [Layer Normalization](https://triton-lang.org/main/getting-started/tutorials/05-layer-norm.html) (Triton
+#   tutorial 05): its backward pass adds partial sums under a lock
 #
 # To practise, run `practice()`: it gives you a puzzle from an exercise that you have passed.
 

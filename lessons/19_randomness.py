@@ -6,7 +6,7 @@
 # both can compute it again. In this lesson you write dropout with a residual. The same kernel then serves as its backward
 # pass.
 #
-# It takes about 60 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
+# It takes about 65 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
 
 # %% setup
 from triton_util import explore, time_beside
@@ -102,7 +102,7 @@ print("seed 8, from 0 on:        ", numbers(8, 0))
 # 3. It adds a constant to each word of the key.
 #
 # High halves depend on *all* bits of the factors. After some rounds each bit of the result depends on each bit of the
-# counter. Every round can be inverted: with the same key, two different counters never give the same four words.
+# counter. Every round can be inverted, so two different counters with the same key never give the same four words.
 #
 # **Predict.** Counters 2 and 3 differ in one bit. In how many of 32 bits do their random integers differ, on average?
 
@@ -133,7 +133,7 @@ print(f"on average {sum(bin(a ^ b).count('1') for a, b in pairs) / len(pairs):.1
 #
 # ## Which counter?
 #
-# `tl.rand` gives a number to each counter. Which counter should an *element* have?
+# `tl.rand` computes one number for each counter. Which counter should an *element* have?
 #
 # The next kernel makes a mask with one of two counters: the number of the element in the tensor, or the lane, its position
 # within the block.
@@ -280,14 +280,14 @@ if moved.total:
 # Two kernels would move more. Dropout alone loads x and stores a result and a mask, 4 + 4 + 1 bytes; the addition loads two
 # numbers and stores one, 12 more. That is 21 bytes in the forward pass.
 #
-# Measured on an NVIDIA H200 in fp32 at 32768×4096:
+# Measured on an NVIDIA H200 ({h200: versions}) in fp32 at 32768×4096:
 #
 # - the model solution took {h200: dropout_residual fp32 32768×4096 | plain | µs} µs;
 # - PyTorch's dropout and addition took {h200: dropout_residual fp32 32768×4096 | torch | µs} µs;
 # - a copy of as many bytes as yours moves took {h200: dropout_residual fp32 32768×4096 | copy of as many bytes | µs} µs.
 #
 # In fp16 twice as many elements are as many bytes, but they need twice as many random numbers. Then the numbers take longer
-# than the bytes. Measured on an NVIDIA H200 in fp16 at 65536×4096:
+# than the bytes. Measured on an NVIDIA H200 ({h200: versions}) in fp16 at 65536×4096:
 #
 # - the model solution took {h200: dropout_residual 65536×4096 | plain | µs} µs;
 # - PyTorch took {h200: dropout_residual 65536×4096 | torch | µs} µs;
@@ -407,7 +407,7 @@ else:
 #
 # Names that you will meet in other code:
 #
-# | this lesson | elsewhere |
+# | in this course | elsewhere |
 # |---|---|
 # | counter | offset, `philox_offset`, subsequence |
 # | drop, keep | mask, `keep_mask` |
@@ -416,9 +416,12 @@ else:
 #
 # References:
 #
-# - Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, 2011 (Philox).
-# - Srivastava and others, *Dropout: A Simple Way to Prevent Neural Networks from Overfitting*, 2014.
-# - The Triton tutorial *Low-Memory Dropout*.
+# - Salmon, Moraes, Dror, Shaw: [Parallel random numbers: as easy as 1, 2,
+#   3](https://doi.org/10.1145/2063384.2063405) (2011), which describes Philox
+# - Srivastava et al.: [Dropout: A Simple Way to Prevent Neural Networks from
+#   Overfitting](https://jmlr.org/papers/v15/srivastava14a.html) (2014)
+# - [Low-Memory Dropout](https://triton-lang.org/main/getting-started/tutorials/04-low-memory-dropout.html)
+#   (Triton tutorial 04)
 #
 # To practise, run `practice()`: it gives you a puzzle from an exercise that you have passed.
 

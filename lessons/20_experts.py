@@ -6,7 +6,7 @@
 # it is known only in GPU memory. In this lesson you multiply all groups by their matrices in *one* launch. The field calls
 # this a **grouped GEMM**.
 #
-# It takes about 60 minutes. Lesson 08 (matmul) comes first; lesson 16 (persistent kernels) helps.
+# It takes about 70 minutes. Lesson 08 (matmul) comes first; lesson 16 (persistent kernels) helps.
 
 # %% setup
 from itertools import accumulate
@@ -362,7 +362,7 @@ else:
 # PyTorch has this product as `torch.nn.functional.grouped_mm`, for bfloat16. Its offsets are the ends of the groups,
 # without the leading 0. The measurement below used its private form `torch._grouped_mm`.
 #
-# Measured on an NVIDIA H200 in bf16, with 64 uneven experts, 32,768 rows, k = 2048 and n = 4096:
+# Measured on an NVIDIA H200 ({h200: versions}) in bf16, with 64 uneven experts, 32,768 rows, k = 2048 and n = 4096:
 #
 # - the model solution took {h200: grouped_gemm bf16, 64 uneven experts, 32768×4096×2048 | plain | ms} ms;
 # - `torch._grouped_mm` took {h200: grouped_gemm bf16, 64 uneven experts, 32768×4096×2048 | torch._grouped_mm | ms} ms;
@@ -381,7 +381,7 @@ else:
 #
 # Names that you will meet in other code:
 #
-# | this lesson | elsewhere |
+# | in this course | elsewhere |
 # |---|---|
 # | `grouped_gemm` | grouped GEMM, fused MoE, `grouped_mm` |
 # | offsets | `offs`, `expert_offsets`, group sizes (their differences) |
@@ -391,10 +391,14 @@ else:
 #
 # References:
 #
-# - Shazeer and others, *Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer*, 2017.
-# - Gale and others, *MegaBlocks: Efficient Sparse Training with Mixture-of-Experts*, 2023.
-# - The Triton tutorial *Group GEMM*.
-# - `torch.nn.functional.grouped_mm` in PyTorch's documentation.
+# - Shazeer et al.: [Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts
+#   Layer](https://arxiv.org/abs/1701.06538) (2017)
+# - Gale et al.: [MegaBlocks: Efficient Sparse Training with Mixture-of-Experts](https://arxiv.org/abs/2211.15841)
+#   (2022)
+# - [Group GEMM](https://triton-lang.org/main/getting-started/tutorials/08-grouped-gemm.html) (Triton tutorial
+#   08): persistent programs go through the tiles of all groups
+# - [torch.nn.functional.grouped_mm](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grouped_mm.html)
+#   (PyTorch's documentation)
 #
 # To practise, run `practice()`: it gives you a puzzle from an exercise that you have passed.
 

@@ -4,7 +4,7 @@
 # In this lesson you write the last two kernels that a language model needs: its loss, and the backward pass of the loss.
 # Then a small character model trains on your kernels from four lessons of this course, and writes a few sentences.
 #
-# It takes about 75 minutes. Lessons 07 (reductions), 08 (matmul) and 14 (gradients) come first. The training at the end
+# It takes about 95 minutes. Lessons 07 (reductions), 08 (matmul) and 14 (gradients) come first. The training at the end
 # takes less than a minute on a CPU.
 
 # %% setup
@@ -153,7 +153,7 @@ print(explore.measure(cross_entropy, logits, targets))
 #
 # $$dx_i = \bigl(\text{probability}_i - [i = \text{target}]\bigr) \cdot dloss$$
 #
-# You need no product with the derivatives of softmax, and no sum but the one that you know. The second term of the bracket
+# You need neither the matrix of derivatives of softmax nor another sum. The second term of the bracket
 # is called **one-hot**: 1 at the target, 0 elsewhere.
 
 # %%
@@ -375,7 +375,7 @@ answer("the-loss-that-knew-too-much")
 # reads the logits once; the backward pass reads them and writes as much. Then it trains the same network as above, but with
 # two thousand hidden numbers and batches of eight thousand.
 #
-# Measured on an NVIDIA H200 in fp16, the loss of 8,192 rows of 128,256 logits:
+# Measured on an NVIDIA H200 ({h200: versions}) in fp16, the loss of 8,192 rows of 128,256 logits:
 #
 # - the model solution took {h200: cross_entropy 8192×128256 | plain | µs} µs;
 # - PyTorch took {h200: cross_entropy 8192×128256 | torch | µs} µs;
@@ -419,7 +419,7 @@ else:
 #
 # Names that you will meet in other code:
 #
-# | this lesson | elsewhere |
+# | in this course | elsewhere |
 # |---|---|
 # | `row_max`, `sums` | `m`, `d` (Liger-Kernel); `m_i`, `l_i` in attention |
 # | the target -100 | `ignore_index` |
@@ -429,11 +429,12 @@ else:
 #
 # References:
 #
-# - Milakov and Gimelshein, *Online normalizer calculation for softmax*, 2018.
-# - Hsu and others, *Liger Kernel: Efficient Triton Kernels for LLM Training*, 2024.
-# - Wijmans and others, *Cut Your Losses in Large-Vocabulary Language Models*, 2024. It fuses the last product with the
-#   loss, so that the logits are never stored.
-# - The Triton tutorial *Fused Softmax*.
+# - Milakov, Gimelshein: [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867) (2018)
+# - Hsu et al.: [Liger Kernel: Efficient Triton Kernels for LLM Training](https://arxiv.org/abs/2410.10989) (2024)
+# - Wijmans et al.: [Cut Your Losses in Large-Vocabulary Language Models](https://arxiv.org/abs/2411.09009)
+#   (2024). It fuses the last product with the loss, so that the logits are never stored
+# - [Fused Softmax](https://triton-lang.org/main/getting-started/tutorials/02-fused-softmax.html) (Triton tutorial
+#   02)
 #
 # To practise, run `practice()`: it gives you a puzzle from an exercise that you have passed.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,3 +92,20 @@ def test_lessons_use_the_words_of_the_field(path: Path) -> None:
 def test_messages_use_the_words_of_the_field(path: Path) -> None:
     found = [word for text in strings(path) for word in replaced(text)]
     assert not found, f"{path.relative_to(ROOT)} says {', '.join(found)}"
+
+
+OF_PRACTICE = {
+    r"\b(stands?|stood|lies|lay) \w+": "is",
+    r"\bbehind\b": "past the end, after",
+    r"\bwalks?\b": "pass, loop",
+    r"<= where < is right": "<= instead of <",
+}
+
+
+def test_puzzles_use_the_words_of_the_field() -> None:
+    """A puzzle shows the mistake of a wrong kernel in the words of tests/course."""
+    for path in sorted((ROOT / "tests" / "course").rglob("wrong.toml")):
+        for name, kernel in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            says = kernel["says"]
+            found = [word for word in OF_PRACTICE if re.search(word, says)] + replaced(says)
+            assert not found, f"{path.relative_to(ROOT)}: {name}: {says!r}"

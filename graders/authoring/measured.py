@@ -7,7 +7,8 @@ A lesson contains a mark, and the notebook shows a number:
 
 The parts are the name of a result in benchmarks/results/h200.json or lessons_h200.json, the name
 of a timing, and the unit: `ms`, `µs`, `TFLOP/s` or `GB/s` (from the operations and bytes that the
-result states), or `% of` the speed of another timing of that result. After a new measurement,
+result states), or `% of` the speed of another timing of that result. `{h200: versions}` shows the
+versions of torch and Triton with which all of this was measured. After a new measurement,
 `tilewise build --check` reports that the notebook is stale.
 """
 
@@ -32,7 +33,23 @@ class MarkError(ValueError):
 
 def with_figures(text: str, root: Path) -> str:
     """The text with each mark replaced by its number; `root` is the folder of the clone."""
-    return MARK.sub(lambda mark: _figure(mark[1], _results(root)), text)
+    return MARK.sub(lambda mark: _shown(mark[1].strip(), root), text)
+
+
+def _shown(mark: str, root: Path) -> str:
+    return _versions(root) if mark == "versions" else _figure(mark, _results(root))
+
+
+def _versions(root: Path) -> str:
+    """`torch 2.11.0, Triton 3.6.0`, or all that occur, if the runs had different ones."""
+    files = (path for path in (root / FIGURES, root / FIGURES_OF_LESSONS) if path.is_file())
+    kept = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    runs = [run["versions"] for one in kept for run in (one, *one.get("later", ()))]
+    named = {
+        name: " and ".join(sorted({run[key].partition("+")[0] for run in runs}))
+        for name, key in (("torch", "torch"), ("Triton", "triton"))
+    }
+    return ", ".join(f"{name} {versions}" for name, versions in named.items())
 
 
 @cache

@@ -19,6 +19,7 @@ TEXT = ROOMS.lesson_file(SLUG).read_text(encoding="utf-8")
 BROKEN = {
     "begin the first cell": (r"\A.*\n# # ", "# %% [markdown]\n# "),
     "how many minutes": (r"minutes", "hours"),
+    "by words, cells and exercises it takes": (r"\d+ minutes", "20 minutes"),
     "words come before the first code": (r"\A(.*\n# # .*\n)", r"\1# " + "word " * 800 + "\n"),
     "has no record in graders/course": (r'predict\("\w+"', 'predict("unheard_of"'),
     "leave None for the learner": (r'(predict\("\w+"), None', r"\1, 3"),
@@ -38,9 +39,25 @@ BROKEN = {
     "break the line": (r"\Z", "\n# %%\nx = " + "1 + " * 40 + "1\n"),
     "without 'obviously'": (r"\Z", "\n# %% [markdown]\n# This is obviously so.\n"),
     "name the GPU": (r"\Z", "\n# %% [markdown]\n# Measured on a GPU: fast.\n"),
+    "name the versions": (r"\Z", "\n# %% [markdown]\n# Measured on an NVIDIA H200: fast.\n"),
     "there is no lesson 77": (r"\Z", "\n# %% [markdown]\n# See lesson 77.\n"),
     "does not parse": (r"\Z", "\n# %%\nx = = 1\n"),
 }
+
+
+WITHOUT_REFERENCES = {
+    "`| in this course | elsewhere |`": (r"\| elsewhere \|", "| theirs |"),
+    "end with `References:`": (r"References:", "Sources:"),
+    "give the reference a link": (r"\]\(https://[^)]*\)", "]"),
+}
+
+
+def found_in(text: str, path: Path) -> list[str]:
+    """What the rules say about a lesson that is written to that path."""
+    (path.parent.parent / "benchmarks").symlink_to(ROOMS.root / "benchmarks")
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    return list(lint_text(ROOMS, read_lesson(path)))
 
 
 @pytest.mark.parametrize("message", BROKEN)
@@ -48,11 +65,17 @@ def test_a_rule_that_is_broken_is_named(message: str, tmp_path: Path) -> None:
     pattern, new = BROKEN[message]
     broken, count = re.subn(pattern, new, TEXT)
     assert count, "the lesson has nothing of the kind any more: change the pattern"
-    (tmp_path / "benchmarks").symlink_to(ROOMS.root / "benchmarks")
-    path = tmp_path / "lessons" / f"01_{SLUG}.py"
-    path.parent.mkdir()
-    path.write_text(broken, encoding="utf-8")
-    found = list(lint_text(ROOMS, read_lesson(path)))
+    found = found_in(broken, tmp_path / "lessons" / f"01_{SLUG}.py")
+    assert [one for one in found if message in one], found
+
+
+@pytest.mark.parametrize("message", WITHOUT_REFERENCES)
+def test_a_later_lesson_ends_with_names_and_references(message: str, tmp_path: Path) -> None:
+    pattern, new = WITHOUT_REFERENCES[message]
+    path = ROOMS.lesson_file("experts")
+    broken, count = re.subn(pattern, new, path.read_text(encoding="utf-8"))
+    assert count
+    found = found_in(broken, tmp_path / "lessons" / path.name)
     assert [one for one in found if message in one], found
 
 

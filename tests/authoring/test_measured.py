@@ -11,6 +11,8 @@ from graders.authoring.measured import FIGURES, MARK, MarkError, with_figures
 
 ROOT = Path(__file__).parents[2]
 KEPT = {
+    "versions": {"torch": "2.11.0+cu130", "triton": "3.6.0"},
+    "later": [{"versions": {"torch": "2.12.0", "triton": "3.6.0"}}],
     "results": [
         {
             "name": "add",
@@ -18,7 +20,7 @@ KEPT = {
             "flops": 6e12,
             "timings": {"plain": {"median_ms": 2.0}, "torch": {"median_ms": 1.0}},
         }
-    ]
+    ],
 }
 
 
@@ -42,6 +44,11 @@ def clone(tmp_path: Path) -> Path:
 def test_a_mark_becomes_its_number(clone: Path, unit: str, number: str) -> None:
     text = with_figures(f"It took {{h200: add | plain | {unit}}} in all.", clone)
     assert text == f"It took {number} in all."
+
+
+def test_the_versions_are_those_of_all_runs(clone: Path) -> None:
+    text = with_figures("({h200: versions})", clone)
+    assert text == "(torch 2.11.0 and 2.12.0, Triton 3.6.0)"
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_lines_are_ordered_by_keys(page, shots):
 def test_another_one_is_there_and_a_line_is_picked(page, shots):
     button(page, "Another one").click()
     page.wait(
-        f"return {NOTEBOOK}.content.widgets[{PRACTICE}].node.innerText.includes('mend the bug');",
+        f"return {NOTEBOOK}.content.widgets[{PRACTICE}].node.innerText.includes('find the bug');",
         "the puzzle that is due",
         60,
     )

@@ -50,12 +50,12 @@ def outdated_report(exercise: str, found: Outdated) -> Checked:
             f"{cell} cannot be read",
             f"It was to define `{found.name}`, and Python does not understand it: "
             f"{found.problem}. {held}. Nothing was checked.",
-            f"Mend {label}, run it, and check again.",
+            f"Fix {label}, run it, and check again.",
         ),
         "failed": (
             f"{cell} ended before it defined `{found.name}`",
             f"An error stopped it. {held}. Nothing was checked.",
-            f"Mend the error that {label} shows, run it, and check again.",
+            f"Fix the error that {label} shows, run it, and check again.",
         ),
         "edited": (
             f"{cell} was edited and not run",

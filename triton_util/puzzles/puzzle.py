@@ -55,7 +55,7 @@ class Puzzle:
         if not self.solved:
             drawing.settle(self.item, False)
         if isinstance(self.item, OrderItem):
-            return self._over(Told("plain", "One right order", "", plain(self.item.asked)))
+            return self._over(Told("plain", "One correct order", "", plain(self.item.asked)))
         return self._over(Told("plain", self.item.title, self.item.message, self._mend()))
 
     def _over(self, told: Told) -> Told:
@@ -73,7 +73,7 @@ class Puzzle:
 
     @property
     def title(self) -> str:
-        what = "put the lines in order" if isinstance(self.item, OrderItem) else "mend the bug"
+        what = "put the lines in order" if isinstance(self.item, OrderItem) else "find the bug"
         return f"{self.item.exercise}: {what}"
 
     @property
@@ -88,8 +88,8 @@ class Puzzle:
         one = len(self.item.extra) == 1
         out = "One does not belong: leave it out." if one else "Two do not belong: leave them out."
         return (
-            f"Put these lines in an order that is right. {out} Lines that do not depend on each "
-            "other may stand in any order."
+            f"Put these lines in a correct order. {out} Lines that do not depend on each "
+            "other may be in any order."
         )
 
     def text(self) -> str:
@@ -113,7 +113,7 @@ class Puzzle:
             if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= last:
                 raise NotThere(f"The lines have the numbers 1 to {last}: there is no {number!r}.")
         if len(set(given)) < len(given):
-            raise NotThere("Each line stands once.")
+            raise NotThere("Use each line once: a number occurs twice.")
         return [number - 1 for number in given]
 
     def _ordered(self, chosen: Sequence[int]) -> Told:
@@ -121,13 +121,13 @@ class Puzzle:
         item, lines = self.item, [self.lines[place] for place in chosen]
         text = [*item.before, *lines, *item.after]
         if same("\n".join(item.lines), "\n".join(text)):
-            return Told("passed", "Right: this is the model solution", "")
+            return Told("passed", "Correct: this is the model solution", "")
         wrong = [line for line in lines if line in item.extra]
         if wrong:
             body = f"`{wrong[0].strip()}` does not belong. What would it compute?"
         elif len(lines) < len(item.asked):
             missing = len(item.asked) - len(lines)
-            body = f"{missing} more line{'s' if missing > 1 else ''} of these must be in it."
+            body = f"{missing} more line{'s' if missing > 1 else ''} must be in your answer."
         else:
             body = self._conflict(lines)
         return Told("failed", "Not yet", body)
@@ -136,11 +136,11 @@ class Puzzle:
         assert isinstance(self.item, OrderItem)
         pair = conflict(self.item.asked, lines)
         if pair is None:
-            return "Every line belongs. One stands in the wrong block."
+            return "All lines belong. One is in the wrong block: check its indentation."
         first, second = (f"`{line.strip()}`" for line in pair)
         return (
-            f"Every line belongs, and the order is not right yet. Look at {first} and {second}: "
-            "does one need what the other makes, or change what the other needs?"
+            f"All lines belong, but the order is not correct yet. Look at {first} and {second}: "
+            "does one use a result of the other, or overwrite a value that the other needs?"
         )
 
     def _found(self, chosen: Sequence[int]) -> Told:

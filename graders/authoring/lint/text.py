@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import triton_util
-from graders.authoring.lesson import Lesson
+from graders.authoring.lesson import Lesson, read_solutions
+from graders.authoring.lint.minutes import LessonWork, estimate, is_near, lines_to_write
 from graders.authoring.rooms import Rooms
+from graders.judge import discovery
 from graders.judge.predictions import Prediction, predictions
 from triton_util import explore, figures
 
 UNGRADED = {"tour"}  # lessons without an exercise cell, a case study and a part for the GPU
 WIDTH = 120  # characters of a code line; wider ones scroll in a notebook
 PLACEHOLDERS = ("TODO", "FIXME", "lorem", "click here", "simply ", "obviously")
+FIRST_WITH_REFERENCES = "10"  # the earlier lessons teach from nothing
 WORDS_BEFORE_CODE = 5 * 150  # five minutes of slow reading
 
 
@@ -79,8 +82,30 @@ def lint_text(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
 def _first_cell(text: LessonText) -> Iterator[str]:
     if not text.lesson.cells[0].source.startswith("# "):
         yield "begin the first cell with the title"
-    if not re.search(r"\b(\d+|ten) minutes", text.lesson.cells[0].source):
+    stated = re.search(r"\b(\d+) minutes", text.lesson.cells[0].source)
+    if not stated:
         yield "say in the first cell how many minutes the lesson takes"
+    elif not is_near(int(stated[1]), minutes := estimate(work(text))):
+        yield f"says {stated[1]} minutes; by words, cells and exercises it takes {minutes:.0f}"
+
+
+def work(text: LessonText) -> LessonWork:
+    """What the lesson asks of a learner, counted."""
+    lesson, slug = text.lesson, text.slug
+    path, known = text.rooms.solutions / f"{slug}.py", discovery.exercises()
+    solutions = read_solutions(path) if path.is_file() else {}
+    asked = [name for name in lesson.names("exercise") if name in known]
+    return LessonWork(
+        words=len(text.prose.split()),
+        cells=sum(cell.kind == "code" for cell in lesson.cells),
+        predictions=len(text.calls_of("predict")),
+        questions=len(discovery.quiz(slug)) if slug in discovery.lessons() else 0,
+        fixes=len(text.calls_of("catch")),
+        case_study_points=sum(cell.points for cell in lesson.cells if cell.kind == "case_study"),
+        exercises=tuple(
+            (known[name].max_points, lines_to_write(solutions.get(name, ""))) for name in asked
+        ),
+    )
 
 
 def _code_comes_soon(text: LessonText) -> Iterator[str]:
@@ -255,10 +280,26 @@ def _hardware(text: LessonText) -> Iterator[str]:
         measured = re.search(r"[Mm]easured (on|at)", paragraph)
         if measured and not re.search(r"H200|H100|A100|T4", paragraph):
             yield f"name the GPU of what was measured: {paragraph[:60]!r}"
+        if re.search(r"[Mm]easured on an\s+NVIDIA", paragraph) and "Triton 3" not in paragraph:
+            yield f"name the versions by {{h200: versions}}: {paragraph[:60]!r}"
     known = {path.stem.partition("_")[0] for path in text.rooms.lesson_files()}
     for number in re.findall(r"[Ll]essons? (\d\d)", text.prose):
         if number not in known:
             yield f"there is no lesson {number}"
+
+
+def _references(text: LessonText) -> Iterator[str]:
+    """Later lessons end with the names that other code uses, and with papers and tutorials."""
+    if text.lesson.stem[:2] < FIRST_WITH_REFERENCES:
+        return
+    if "| in this course | elsewhere |" not in text.prose:
+        yield "end with a table `| in this course | elsewhere |`"
+    _, found, listed = text.prose.partition("References:\n\n")
+    if not found:
+        yield "end with `References:` and a list"
+    for item in re.split(r"\n(?=- )", listed.partition("\n\n")[0]):
+        if found and "](https://" not in item:
+            yield f"give the reference a link: {item!r}"
 
 
 COMMON: tuple[Rule, ...] = (
@@ -272,4 +313,4 @@ COMMON: tuple[Rule, ...] = (
     _plain,
     _hardware,
 )
-GRADED: tuple[Rule, ...] = (_code_comes_soon, _contracts, _case_studies, _gpu_part)
+GRADED: tuple[Rule, ...] = (_code_comes_soon, _contracts, _case_studies, _gpu_part, _references)

@@ -142,7 +142,7 @@ def test_lines_in_order() -> None:
     assert "It comes back in 3 days." in told.body
     wrong = [shown.lines.index(ORDER.extra[0]) + 1]
     assert "does not belong" in shown.judge([*right, *wrong]).body
-    assert "1 more line of these" in shown.judge(right[:-1]).body
+    assert "1 more line must be" in shown.judge(right[:-1]).body
     assert "Look at" in shown.judge([right[1], right[0], *right[2:]]).body
     starts = [line.strip()[:2] for line in ORDER.asked]
     x, y = starts.index("x "), starts.index("y ")
@@ -173,7 +173,7 @@ def test_the_line_of_a_bug() -> None:
         (0, "there is no 0"),
         ([1, 99], "there is no 99"),
         ([True], "there is no True"),
-        ([1, 1], "Each line stands once"),
+        ([1, 1], "Use each line once"),
     ],
 )
 def test_what_is_no_answer_does_not_count(answer: object, words: str) -> None:
