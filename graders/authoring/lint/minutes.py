@@ -9,10 +9,7 @@ from graders.authoring.lesson import BEGIN, END
 WORDS = 180  # a minute of technical text
 CELL, PREDICTION, QUESTION, FIX, CASE_STUDY_POINT = 0.5, 1.0, 1.0, 3.0, 2.0  # minutes for each
 DRILL_POINTS, DRILL = 5, 5.0
-EXERCISE, LINE = (
-    10.0,
-    0.5,
-)  # read the contract, check and fix; and each line that the learner writes
+EXERCISE, LINE = 10.0, 0.5  # to read the contract, check and fix; for each line to write
 TOLERANCE = 0.3
 SESSION = 60  # a longer lesson should be split
 
