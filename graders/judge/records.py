@@ -43,6 +43,7 @@ View = Literal[
     "stepped_columns",  # every second element of each row
     "expanded_rows",  # one row, repeated by stride 0
     "expanded_columns",  # one column, repeated by stride 0
+    "first_column",  # the same, of wider rows: the row stride is the width
     "overlapping",  # sliding windows: rows share memory
     "far",  # element offsets beyond 2**31, in a sparse storage
     "far_columns",  # the same for a transposed view: its columns are far apart
