@@ -236,7 +236,7 @@ class ExpectedWrong:
 
     If the result depends on a block size, `function(block, *args)` is called for each of `blocks`.
     `where_finite` compares only where the output is not NaN. `unless` names faults of the engine
-    that explain the same output better.
+    that explain the same output better; or "one-program", if it shows with several programs only.
     """
 
     function: Callable[..., Any]
