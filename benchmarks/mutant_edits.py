@@ -165,6 +165,8 @@ class _Function:
         following = body[place + 1] if place + 1 < len(body) else None
         if following is None or isinstance(following, (*DEFINITIONS, ast.Return)):
             return
+        if independent(statement, following):
+            return
         moved = [*body[:place], following, statement, *body[place + 2 :]]
         after = f"(moved after) {header(following)}"
         yield self._made("move", statement.lineno, (owner, name, moved), (before, after))
@@ -423,3 +425,33 @@ def _grid_names(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
             yield from (n.id for n in [node.func.slice] if isinstance(n, ast.Name))
+
+
+def independent(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two assignments give the same values in either order.
+
+    Neither uses or sets a name that the other sets, and neither changes memory.
+    """
+    if not all(isinstance(statement, ast.Assign) for statement in (one, other)):
+        return False
+    called = {name for statement in (one, other) for name in _called(statement)}
+    if any("store" in name or "atomic" in name or name.endswith("_") for name in called):
+        return False
+    (sets, uses), (others_sets, others_uses) = map(_names, (one, other))
+    return not (sets & (others_sets | others_uses) or others_sets & uses)
+
+
+def _called(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names of what is called; "unknown_" for a function without a module."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            yield node.func.attr if isinstance(node.func, ast.Attribute) else "unknown_"
+
+
+def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names that a statement sets, and those that it uses."""
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    # `x[0] = y` changes x, although it only loads the name.
+    targets = [n for target in getattr(statement, "targets", ()) for n in ast.walk(target)]
+    sets = {node.id for node in targets if isinstance(node, ast.Name)}
+    return sets, {node.id for node in names if isinstance(node.ctx, ast.Load)}

@@ -154,7 +154,7 @@ predict("col_of_14", None)
 # **The contract.** `swizzle_ids(n_rows, n_cols, group)` returns which tile each program takes.
 #
 # - `n_rows` and `n_cols` are the numbers of rows and columns of *tiles*. `group` is 1 or more, and may be larger than
-#   `n_rows`.
+#   `n_rows`. `group * n_cols` is below 2³¹.
 # - The result is an int32 tensor of shape `(n_rows * n_cols, 2)`. Row `pid` of it names the tile that program
 #   `pid` takes, in grouped order: first the tile's row, then its column.
 # - Every tile occurs exactly once. An empty list of tiles is legal.

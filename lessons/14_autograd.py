@@ -201,7 +201,7 @@ print("stored:", total, "and the sum is", 4 * 32.0)
 #
 # - `x` (m, k), `w` (n, k), `out` and `dout` (m, n), of one dtype: float32, float16 or bfloat16. Any strides; `dout` may
 #   be expanded. Any sizes, 0 too (an empty sum is 0).
-# - The gradient passes where `out` is above 0.
+# - The gradient passes where `out` is above 0. Elsewhere it is 0, also where `dout` is infinite.
 # - Sums are float32, no TF32. The results are new and contiguous, in the dtype of `x` and `w`; db has that of `w`.
 #
 # The launcher is given: one kernel for dx, one for dw and db. So are three helpers that load and store tiles; the

@@ -44,6 +44,7 @@ View = Literal[
     "stepped_columns",  # every second element of each row
     "expanded_rows",  # one row, repeated by stride 0
     "expanded_columns",  # one column, repeated by stride 0
+    "first_column",  # the same, of wider rows: the row stride is the width
     "overlapping",  # sliding windows: rows share memory
     "far",  # element offsets beyond 2**31, in a sparse storage
     "far_columns",  # the same for a transposed view: its columns are far apart
@@ -232,7 +233,7 @@ class ExpectedWrong:
 
     If the result depends on a block size, `function(block, *args)` is called for each of `blocks`.
     `where_finite` compares only where the output is not NaN. `unless` names faults of the engine
-    that explain the same output better.
+    that explain the same output better; or "one-program", if it shows with several programs only.
     """
 
     function: Callable[..., Any]

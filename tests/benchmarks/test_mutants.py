@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from benchmarks.mutant_edits import edits
+from benchmarks.mutant_edits import edits, independent
 from benchmarks.mutants import Survivor, fits, kernels, meaning, mutants, state, summary, survivors
 from graders.judge import discovery
 
@@ -132,3 +132,20 @@ def test_each_allowed_survivor_exists(known: Survivor) -> None:
         assert any(fits(pattern, name) and fits(known.edit, edit) for name, edit in of(exercise)), (
             f"tests/course/survivors.toml: {pattern} has no edit {known.edit}: delete the entry"
         )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("m, k = a.shape", "n = b.shape[1]", True),
+        ("p = tl.exp(s - top)", "fade = tl.exp(old - top)", True),
+        ("offsets = pid * BLOCK", "mask = offsets < n", False),
+        ("n = b.shape[1]", "m, n = a.shape", False),
+        ("old = tl.atomic_add(a_ptr, 1)", "x = tl.load(a_ptr)", False),
+        ("x = helper(a_ptr)", "y = tl.load(a_ptr)", False),
+        ("sizes[0] = 1", "n = sizes[0]", False),
+        ("tl.store(a_ptr, x)", "y = tl.load(a_ptr)", False),
+    ],
+)
+def test_independent_assignments_may_be_in_either_order(one, other, same):
+    assert independent(*(ast.parse(text).body[0] for text in (one, other))) is same

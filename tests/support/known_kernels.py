@@ -50,12 +50,8 @@ LATER = {
 # These are refused, but another cause is named first: the ranker has to learn them.
 OTHER_NAME = {
     ("cumsum", "bound_of_other_axis"): "grid-too-small",
-    ("cumsum", "carry_from_neighbour__sums"): "carry-forgotten",
-    ("decode_attention", "other_missing"): "stride-of-another",
     ("layernorm", "second_block_wrong"): "computes-in-half",
-    ("matmul", "programs_race__read_modify_write"): "accumulator-overwritten",
     ("softmax", "second_block_wrong"): "max-not-subtracted",
-    ("vector_add", "pointers_left_behind"): "load-ignores-pid",
 }
 
 

@@ -9,7 +9,7 @@ import torch
 
 from graders.course.matmul.contract import AXES, WORK, A, B
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS
-from graders.judge.cases.contract import ORDINARY, Axis, Contract, Row, Tensor, Values
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Count, Row, Tensor, Values
 from graders.judge.records import Plain, TensorSpec
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -52,12 +52,13 @@ CONTRACTS = {
             )
         },
         FLOATS,
+        sums=("columns",),
     ),
     "split_k_matmul": Contract(
         AXES,
         {"a": A, "b": B, "splits": "splits"},
         FLOATS,
-        choices={"splits": (1, 2, 3, 5, 8, 16)},
+        counts={"splits": Count(high=600, of="k")},
         work=WORK,
     ),
 }

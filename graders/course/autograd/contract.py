@@ -9,12 +9,13 @@ VIEWS = ("contiguous", *ALL_VIEWS)
 
 CONTRACTS = {
     "softmax_backward": Contract(
-        {"rows": Axis(), "columns": Axis(high=33_000)},
+        {"rows": Axis(), "columns": Axis(high=2**16)},
         {
             "y": Tensor("rows columns", VIEWS),
             "dy": Tensor("rows columns", VIEWS, (ORDINARY, Values(scale=100.0), Values(shift=3.0))),
         },
         FLOATS,
+        sums=("columns",),
         work=2**17,
     ),
     "linear_bias_relu_backward": Contract(
@@ -23,7 +24,9 @@ CONTRACTS = {
             "x": Tensor("m k", VIEWS),
             "w": Tensor("n k", VIEWS),
             "out": Tensor("m n", VIEWS, (Values("rectified"),)),
-            "dout": Tensor("m n", VIEWS, (ORDINARY, Values(shift=1.0), Values("zeros"))),
+            "dout": Tensor(
+                "m n", VIEWS, (ORDINARY, Values(shift=1.0), Values("zeros"), Values("neg_inf"))
+            ),
         },
         FLOATS,
         work=2**18,

@@ -32,7 +32,13 @@ def with_targets(row: Row, args: tuple[Plain, ...]) -> tuple[Plain, ...]:
 
 CONTRACTS = {
     "cross_entropy": Contract(
-        AXES, {"logits": LOGITS}, FLOATS, choices={"ignored": IGNORED}, make=with_targets, work=WORK
+        AXES,
+        {"logits": LOGITS},
+        FLOATS,
+        choices={"ignored": IGNORED},
+        sums=("classes",),
+        make=with_targets,
+        work=WORK,
     ),
     "cross_entropy_backward": Contract(
         AXES,
@@ -42,6 +48,7 @@ CONTRACTS = {
         },
         FLOATS,
         choices={"ignored": IGNORED},
+        sums=("classes",),
         make=with_targets,
         work=WORK,
     ),

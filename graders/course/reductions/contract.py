@@ -5,7 +5,7 @@ from __future__ import annotations
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS
 from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
 
-AXES = {"rows": Axis(), "columns": Axis(high=33_000)}
+AXES = {"rows": Axis(), "columns": Axis(high=2**16)}
 WORK = 2**17  # elements: a few rows longer than the longest block
 SCORES = (
     ORDINARY,
@@ -32,10 +32,15 @@ CONTRACTS = {
             )
         },
         FLOATS,
+        sums=("columns",),
         work=WORK,
     ),
     "softmax": Contract(
-        AXES, {"x": Tensor("rows columns", ("contiguous", *ALL_VIEWS), SCORES)}, FLOATS, work=WORK
+        AXES,
+        {"x": Tensor("rows columns", ("contiguous", *ALL_VIEWS), SCORES)},
+        FLOATS,
+        sums=("columns",),
+        work=WORK,
     ),
     "layernorm": Contract(
         AXES,
@@ -57,6 +62,7 @@ CONTRACTS = {
         },
         FLOATS,
         choices={"eps": (1e-5, 0.5)},
+        sums=("columns",),
         work=WORK,
     ),
 }

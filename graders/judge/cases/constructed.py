@@ -19,7 +19,7 @@ from math import gcd, prod
 
 import torch
 
-from graders.judge.cases.contract import Contract, Row
+from graders.judge.cases.contract import EQUAL, Contract, Row
 from graders.judge.cases.covering import covering
 from graders.judge.plan.steps import CasePlan, LaunchPlan, launches_of
 from graders.judge.records import Case, Exercise, TensorSpec
@@ -38,6 +38,7 @@ BEYOND = 2**21  # the same, if programs are seen to take several rounds
 LONGEST_OF_SEVERAL = 33_000  # the size of an axis if there are others: a row fits one block
 SHORT = 7  # the longest that the other axes of a long one are, if all are too long
 FEW = 3  # the other axes of such a case: with 1, programs would look alike
+SUMMED = 2**16  # equal numbers whose sum shows: in bfloat16 it stops growing at 256 of them
 PAST_GRID = 70_001  # of an axis: more programs than a GPU starts along axes 1 and 2 of a grid
 
 
@@ -106,6 +107,7 @@ def constructed(
     rows = _array(contract, constants, text, COUNT)
     for row in _beyond(contract, constants):
         rows += [row, *_laid_out(contract, row, text)]
+    rows += [*_counted(contract, constants), *_summed(contract)]
     return tuple(_case(exercise, contract, row) for row in rows)
 
 
@@ -153,14 +155,15 @@ def _free(contract: Contract) -> list[str]:
 
 def _array(contract: Contract, constants: Constants, text: str, count: int) -> list[Row]:
     """At most `count` rows of a covering array; equal texts draw equal rows."""
-    levels = {name: _levels(axis.sizes, constants.sizes) for name, axis in contract.axes.items()}
+    levels = {name: _levels(of.sizes, constants.sizes) for name, of in contract.sized.items()}
     sizes = {
-        name: tuple(size for size in found if contract.axes[name].allows(size))
+        name: tuple(size for size in found if contract.sized[name].allows(size))
         for name, found in levels.items()
     }
     free = _free(contract)
-    past = {name: _largest(contract, name, constants) for name in free}
-    for name in free:  # as many sizes past all constants as others: they are drawn as often
+    drawn = [*free, *contract.counts]
+    past = {name: _largest(contract, name, constants) for name in drawn}
+    for name in drawn:  # as many sizes past all constants as others: they are drawn as often
         long = [size for size in sizes[name] if size > past[name]]
         sizes[name] += tuple(long * (len(sizes[name]) // max(1, len(long)) - 1))
 
@@ -181,8 +184,8 @@ def _array(contract: Contract, constants: Constants, text: str, count: int) -> l
 
     def classes(row: Row) -> Row:
         """The row with classes for each size: which constants it exceeds, all, its alignment."""
-        seen = {name: level for name, level in row.items() if name not in free}
-        for name in free:
+        seen = {name: level for name, level in row.items() if name not in drawn}
+        for name in drawn:
             seen[f"{name} past"] = bisect_left(bounds, row[name])
             seen[f"{name} past all"] = row[name] > past[name]
             seen[f"{name} multiple of"] = gcd(row[name], ALIGNED)
@@ -193,7 +196,7 @@ def _array(contract: Contract, constants: Constants, text: str, count: int) -> l
 
 def _largest(contract: Contract, name: str, constants: Constants) -> int:
     """The largest constant that the axis can exceed in a small case."""
-    axis = contract.axes[name]
+    axis = contract.sized[name]
     return max((c for c in constants.sizes if c < contract.work and axis.allows(c + 1)), default=0)
 
 
@@ -237,10 +240,38 @@ def _beyond(contract: Contract, constants: Constants) -> list[Row]:
     return found
 
 
+def _counted(contract: Contract, constants: Constants) -> Iterator[Row]:
+    """Yield rows with a count past each constant and an axis of that many blocks.
+
+    Also yield one with each count as large as it may be, and short axes.
+    """
+    for (name, count), past in product(contract.counts.items(), constants.sizes):
+        longest = min(contract.axes[count.of].high, LONGEST_OF_SEVERAL)
+        sizes = sorted({(past + 1) * block + 1 for block in (*constants.sizes, 1)}, reverse=True)
+        if count.allows(past + 1):
+            rows = (_one_long(contract, count.of, n, FEW) for n in sizes if n <= longest)
+            counted = (contract.allowed({**row, name: past + 1}) for row in rows if row)
+            yield from islice(_affordable(contract, counted, LONGEST), 1)
+    for name, count in contract.counts.items():
+        small = _one_long(contract, count.of, FEW, FEW)
+        yield from _affordable(
+            contract, [small and contract.allowed({**small, name: count.high})], LONGEST
+        )
+
+
+def _summed(contract: Contract) -> Iterator[Row]:
+    """Yield rows with long sums of equal numbers, which a sum in bfloat16 loses."""
+    for name in contract.sums:
+        row = _one_long(contract, name, SUMMED)
+        if row is not None and torch.bfloat16 in contract.dtypes:
+            equal = {f"{tensor}.values": EQUAL for tensor in contract.tensors()}
+            yield {**row, "dtype": torch.bfloat16, **equal}
+
+
 def _laid_out(contract: Contract, row: Row, text: str) -> Iterator[Row]:
     """Yield the row with other layouts, if it is not too large then."""
     draw = random.Random(_seed(text + contract.name(row)))
-    views = {f"{name}.view": draw.choice(of.views) for name, of in contract.tensors().items()}
+    views = {f"{name}.view": draw.choice(of.layouts) for name, of in contract.tensors().items()}
     found = _affordable(contract, [contract.allowed({**row, **views})], BEYOND)
     yield from (other for other in found if other != row)
 
@@ -265,19 +296,15 @@ def _one_long(contract: Contract, name: str, size: int, others: int = 1) -> Row 
     """A row with that size of one axis and a small one of all others; None if not allowed."""
     if not contract.axes[name].allows(size):
         return None
-    small = {
-        other: axis.sizes[0] if axis.sizes else others for other, axis in contract.axes.items()
-    }
+    small = {other: of.sizes[0] if of.sizes else others for other, of in contract.sized.items()}
     row = contract.allowed({**_plain(contract), **small, name: size})
     return row if row is not None and row[name] == size else None
 
 
 def _plain(contract: Contract) -> Row:
     """The first level of each factor that is not a size."""
-    return {
-        name: levels[0]
-        for name, levels in contract.factors(dict.fromkeys(contract.axes, (1,))).items()
-    }
+    levels = contract.factors(dict.fromkeys(contract.sized, (1,)))
+    return {name: found[0] for name, found in levels.items()}
 
 
 def _case(exercise: Exercise, contract: Contract, row: Row) -> Case:

@@ -1,9 +1,9 @@
 """What a launcher must accept, as data from which cases are constructed.
 
 A lesson's `contract.py` has one `Contract` for each exercise. A factor is a property in which cases
-differ: the size of an axis, the dtype, the layout and the values of each tensor, and each further
-choice. A row gives one level to each factor: axes and choices by their names, tensors by "x.view"
-and "x.values". `Contract.arguments` turns a row into arguments.
+differ: the size of an axis, the dtype, the layout and the values of each tensor, each count, and
+each further choice. A row gives one level to each factor: axes, counts and choices by their names,
+tensors by "x.view" and "x.values". `Contract.arguments` turns a row into arguments.
 """
 
 from __future__ import annotations
@@ -35,6 +35,17 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Count(Axis):
+    """A whole number that the launcher gets, and that divides the axis `of`, such as `splits`.
+
+    Its sizes follow the constants of a submission, as those of an axis do. Some rows have a larger
+    count than each constant, and an axis long enough for that many blocks.
+    """
+
+    of: str = ""
+
+
+@dataclass(frozen=True)
 class Values:
     """A class of values. `dtypes`: the only ones that can hold them; empty: all."""
 
@@ -49,6 +60,9 @@ class Values:
 
 
 ORDINARY = Values()
+EQUAL = Values(scale=0.0, shift=1.1)  # of no power of two: sums round
+# What a tensor may be too, if it may have such a layout.
+LIKE: Mapping[View, View] = {"expanded_columns": "first_column"}
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,11 @@ class Tensor:
     values: tuple[Values, ...] = (ORDINARY,)
     dtype: torch.dtype | None = None
 
+    @property
+    def layouts(self) -> tuple[View, ...]:
+        """All views: those of the contract, and the ones that they imply."""
+        return (*self.views, *(LIKE[view] for view in self.views if view in LIKE))
+
     def sizes(self, row: Row) -> tuple[int, ...]:
         """The shape in a row, in elements."""
         return tuple(int(name) if name.isdigit() else row[name] for name in self.shape.split())
@@ -72,7 +91,8 @@ class Tensor:
 class Contract:
     """What a launcher must accept. `inputs` are its parameters, by name and in their order.
 
-    An input that is a text names the axis or choice whose level is the argument. `adjust` returns
+    An input that is a text names the axis, count or choice whose level is the argument. `sums`
+    names axes along which the launcher adds numbers, whatever their number. `adjust` returns
     the nearest row that the contract allows, or None. `make` replaces the tensors of a row by the
     arguments of a call, if they depend on each other. `work` is the product of the axes up to
     which a case is small enough.
@@ -82,20 +102,27 @@ class Contract:
     inputs: Mapping[str, Tensor | str]
     dtypes: tuple[torch.dtype, ...]
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    counts: Mapping[str, Count] = field(default_factory=dict)
+    sums: tuple[str, ...] = ()
     adjust: Callable[[Row], Row | None] | None = None
     make: Callable[[Row, tuple[Plain, ...]], tuple[Plain, ...]] | None = None
     work: int = MOST_WORK
+
+    @property
+    def sized(self) -> Mapping[str, Axis]:
+        """The axes and the counts."""
+        return {**self.axes, **self.counts}
 
     def tensors(self) -> dict[str, Tensor]:
         """The inputs that are tensors, by name."""
         return {name: of for name, of in self.inputs.items() if isinstance(of, Tensor)}
 
     def factors(self, sizes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[Any, ...]]:
-        """All factors with their levels; `sizes` are those of the axes."""
-        made: dict[str, tuple[Any, ...]] = {name: sizes[name] for name in self.axes}
+        """All factors with their levels; `sizes` are those of the axes and the counts."""
+        made: dict[str, tuple[Any, ...]] = {name: sizes[name] for name in self.sized}
         made["dtype"] = self.dtypes
         for name, tensor in self.tensors().items():
-            made[f"{name}.view"] = tensor.views
+            made[f"{name}.view"] = tensor.layouts
             made[f"{name}.values"] = tensor.values
         return made | dict(self.choices)
 
@@ -110,7 +137,7 @@ class Contract:
             if adjusted is None:
                 return None
             row = adjusted
-        return row if all(axis.allows(row[name]) for name, axis in self.axes.items()) else None
+        return row if all(size.allows(row[name]) for name, size in self.sized.items()) else None
 
     def size(self, row: Row) -> int:
         """The product of the axes."""
@@ -133,7 +160,7 @@ class Contract:
 
     def name(self, row: Row) -> str:
         """What is special about a row: its sizes, and all that is not ordinary."""
-        words = [" ".join(f"{axis}={row[axis]}" for axis in self.axes)]
+        words = [" ".join(f"{name}={row[name]}" for name in self.sized)]
         words += [f"{name}={row[name]}" for name in self.choices]
         if row["dtype"] != torch.float32:
             words.append(str(row["dtype"]).removeprefix("torch."))

@@ -102,6 +102,8 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
             strides = (*outer, 0, 1)
         case "expanded_columns":
             strides = (*outer, 1, 0)[-len(shape) :]  # in a vector all elements are one
+        case "first_column":
+            strides = (*dense[:-1], 0)
         case "overlapping":
             strides = (*outer, max(1, width // 2), 1)
         case "far":
@@ -252,6 +254,7 @@ VIEW_WORDS = {
     "stepped_columns": "every second column",
     "expanded_rows": "one row expanded (stride 0)",
     "expanded_columns": "one column expanded (stride 0)",
+    "first_column": "the first column of wider rows, expanded (stride 0)",
     "overlapping": "overlapping rows",
     "far": "with element offsets beyond 2**31",
     "far_columns": "a transposed view with element offsets beyond 2**31",

@@ -54,7 +54,7 @@ def _ranked(exercise: Exercise, seen: Seen) -> list[Cause]:
         *named,
         *suspects(failures, source, computed),
         *outside(failures, cases, source),
-        *separating(cases, exercise.parameters, every),
+        *(h for h in separating(cases, exercise.parameters, failures) if h.matches),
         *symptoms(failures, unnamed, source),
     ]
     return [

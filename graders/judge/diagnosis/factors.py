@@ -12,12 +12,13 @@ from itertools import permutations, product
 
 import torch
 
-from graders.judge.diagnosis.failures import SeenCase
+from graders.judge.diagnosis.failures import Failure, SeenCase
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.ranking import Hypothesis, Sign, Tier
 
 FEWEST = 3  # cases on either side: fewer agree by chance
 SMALLEST_BLOCK = 8
+LANES = "masked-lanes-used"  # such a case has a cause of its own, whatever its strides are
 USUAL_BLOCKS = tuple(2**power for power in range(4, 12))
 
 Axis = tuple[int, int | None]
@@ -96,13 +97,19 @@ SIZES: Mapping[Rule, Callable[[int, int], bool]] = {
 
 
 def separating(
-    cases: Sequence[SeenCase], parameters: Sequence[str], failing: frozenset[int]
+    cases: Sequence[SeenCase], parameters: Sequence[str], failures: Sequence[Failure]
 ) -> list[Hypothesis]:
-    """The first stride and the first size that separate the cases; they explain all `failing`."""
+    """The first stride and the first size that separate the cases.
+
+    A size explains all failures, a stride those without masked-off lanes in their results.
+    """
+    every = frozenset(range(len(failures)))
+    lanes = {n for n, f in enumerate(failures) if any(s.code == LANES for s in f.evidence.faults)}
     failed = {case.case.name for case in cases if case.failed}
     distinct = list({case.case.name: case for case in cases}.values())
     found = []
-    for factors in (_strides, _sizes) if failed else ():
+    explained = ((_strides, every - lanes), (_sizes, every))
+    for factors, failing in explained if failed else ():
         for factor in factors(distinct, parameters):
             text = _separates(factor, failed)
             if text is not None:

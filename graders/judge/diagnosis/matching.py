@@ -22,6 +22,7 @@ from graders.judge.diagnosis.ranking import Sign
 from graders.judge.records import Evidence, ExpectedWrong, Misconception
 
 LEAST_TOLERANCE = 1e-5  # relative; of float32 some dozens of roundings, far below any mistake
+ONE_PROGRAM = "one-program"  # true of a case in which each launch had a single program
 FURTHER_ROUNDINGS = 4  # of the mistake's own computation, besides those of the correct result
 
 
@@ -43,6 +44,8 @@ def shows(
             return Sign.MARKS
     if evidence.actual is None:
         return None
+    if evidence.launches and all(math.prod(launch.grid) == 1 for launch in evidence.launches):
+        seen.add(ONE_PROGRAM)
     equal = any(
         _equals_one(expected, evidence, slack)
         for expected in misconception.expected_wrong

@@ -75,6 +75,13 @@ WORDS = {
         "all earlier launches. The judge runs launchers without values, so it stops here.",
         "In the launcher, decide by shapes, strides and dtypes; in the kernel, decide by values.",
     ),
+    "tensor-on-cpu": ToldWords(
+        "A tensor of this launch is in the CPU's memory",
+        "torch.empty and its like allocate in the CPU's memory, unless they get a `device`. A GPU "
+        "refuses to launch a kernel with such a tensor. The judge's interpreter would not notice.",
+        "Allocate on the device of the inputs: torch.empty_like(x), or torch.empty(..., "
+        "dtype=x.dtype, device=x.device).",
+    ),
     "no-kernel": ToldWords(
         "No kernel is launched",
         "{what} never launches a kernel.",

@@ -82,6 +82,8 @@ class Launches:
         if callable(grid):
             bound = bound_arguments(kernel, args, named)
             grid = (1,) if bound is None else grid(bound)
+        if any(getattr(value, "on_host", False) for value in (*args, *named.values())):
+            self.recorder.tell("tensor-on-cpu", "")
         number = self.kernels.number(kernel)
         positional = tuple(self.kernels.value(value) for value in args)
         values = {name: self.kernels.value(value) for name, value in named.items()}

@@ -23,8 +23,12 @@ _ADDRESS = 1 << 40  # between the first bytes of two storages, in the pretended 
 
 
 class ValuelessTensor(torch.Tensor):
-    """A tensor without memory. `meta` has its layout, `known` its values if Python made them."""
+    """A tensor without memory. `meta` has its layout, `known` its values if Python made them.
 
+    `on_host`: torch has made it in the memory of the CPU, although the launcher sees a GPU.
+    """
+
+    on_host = False
     meta: torch.Tensor
     known: torch.Tensor | None
     recorder: Recorder
@@ -65,6 +69,7 @@ class Pretend(TorchFunctionMode):
     def __init__(self, recorder: Recorder, on_gpu: bool = True) -> None:
         super().__init__()
         self.recorder = recorder
+        self.on_gpu = on_gpu
         self.answers = _ANSWERS if on_gpu else {**_ANSWERS, **_ANSWERS_OF_CPU}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -81,10 +86,16 @@ class Pretend(TorchFunctionMode):
                 tensor.meta, tensor.known = args[1].meta, args[1].known
         if func in _CHECKS:
             return self._check(func, args)
+        if tensor is not None and func is _TENSOR.to:
+            tensor.on_host = False  # there may be one object for both
+        device = named.get("device")
         args = _on_host(func, args)
         if "device" in named:
             named["device"] = _host_device(named["device"])
-        return func(*args, **named)
+        made = func(*args, **named)
+        if func in _MAKING and isinstance(made, ValuelessTensor):
+            made.on_host = self.on_gpu and str(device) in ("None", "cpu")
+        return made
 
     def _check(self, func: Any, args: Any) -> Any:
         """Let a check of values pass. There are no values, so its answer reveals nothing."""
@@ -123,6 +134,11 @@ def _address(recorder: Recorder, tensor: ValuelessTensor) -> int:
     return (number + 1) * _ADDRESS + int(tensor.storage_offset()) * tensor.element_size()
 
 
+def _moved(tensor: ValuelessTensor) -> ValuelessTensor:
+    tensor.on_host = False
+    return tensor
+
+
 def _text(recorder: Recorder, tensor: ValuelessTensor) -> str:
     return f"tensor(..., device='cuda:0', size={tuple(tensor.shape)}, dtype={tensor.dtype})"
 
@@ -156,7 +172,7 @@ _ANSWERS: dict[Any, Any] = {
     _TENSOR.is_cpu.__get__: lambda recorder, tensor: False,
     _TENSOR.is_meta.__get__: lambda recorder, tensor: False,
     _TENSOR.get_device: lambda recorder, tensor: 0,
-    _TENSOR.cuda: lambda recorder, tensor: tensor,
+    _TENSOR.cuda: lambda recorder, tensor: _moved(tensor),
     _TENSOR.data_ptr: _address,
     _TENSOR.__repr__: _text,
     _TENSOR.__str__: _text,
@@ -169,6 +185,8 @@ _ANSWERS_OF_CPU: dict[Any, Any] = {
     _TENSOR.is_cpu.__get__: lambda recorder, tensor: True,
     _TENSOR.get_device: lambda recorder, tensor: -1,
 }
+# Without a device they use the memory of the CPU.
+_MAKING = frozenset({torch.empty, torch.empty_strided, torch.zeros, torch.ones, torch.full})
 _READING = frozenset({_TENSOR.numpy, _TENSOR.tolist, _TENSOR.__array__, _TENSOR.__contains__})
 # The answer of each check when all is well, and whether it is a tensor.
 _CHECKS: dict[Any, tuple[bool, bool]] = {

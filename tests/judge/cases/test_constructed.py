@@ -11,12 +11,13 @@ from graders.judge import discovery
 from graders.judge.cases.constructed import (
     COUNT,
     PAST_GRID,
+    SUMMED,
     Constants,
     constants_of,
     constructed,
     past_grids,
 )
-from graders.judge.cases.contract import ORDINARY, Axis, Contract, Tensor, Values
+from graders.judge.cases.contract import ORDINARY, Axis, Contract, Count, Tensor, Values
 from graders.judge.cases.covering import covering
 from graders.judge.cases.prepared import prepare
 from graders.judge.plan.steps import CasePlan, Kernel, Launch, LaunchPlan, Parameter
@@ -69,6 +70,35 @@ def test_long_rows_meet_every_layout_and_every_class_of_values():
     )
     assert {dtype for *_, dtype in long} == {torch.float32, torch.float16}
     assert min(spec.shape[1] for spec in specs) < 64
+
+
+def test_a_count_passes_each_constant_on_an_axis_of_as_many_blocks():
+    contract = Contract(
+        {"m": Axis(), "k": Axis(high=4096)},
+        {"a": Tensor("m k"), "splits": "splits"},
+        (torch.float32,),
+        counts={"splits": Count(high=600, of="k")},
+    )
+    made = constructed(discovery.exercise("row_sum"), contract, Constants((64, 32), ()))
+    pairs = {(case.args[1], case.args[0].shape[1]) for case in made}
+    assert (65, 65 * 32 + 1) in pairs  # 64 blocks of 64 are longer than the axis may be
+    assert 600 in {splits for splits, _ in pairs}
+
+
+def test_a_sum_in_bfloat16_shows():
+    row = Contract(
+        {"rows": Axis(), "columns": Axis()}, {"x": Tensor("rows columns")},
+        (torch.float32, torch.bfloat16), sums=("columns",),
+    )  # fmt: skip
+    made = constructed(discovery.exercise("row_sum"), row, Constants((64,), ()))
+    (long,) = [spec for (spec,) in (case.args for case in made) if spec.shape == (1, SUMMED)]
+    assert (long.dtype, long.scale, long.shift) == (torch.bfloat16, 0.0, 1.1)
+
+
+def test_an_expanded_column_may_be_that_of_wider_rows():
+    tensor = Tensor("rows columns", ("contiguous", "expanded_columns"))
+    assert tensor.layouts == ("contiguous", "expanded_columns", "first_column")
+    assert Tensor("rows columns", ("sliced",)).layouts == ("sliced",)
 
 
 def test_a_fixed_grid_needs_another_round():

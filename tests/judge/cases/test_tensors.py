@@ -60,6 +60,7 @@ def test_what_is_not_in_the_view_is_poison(view: str, dtype: torch.dtype) -> Non
 def test_expanded_views_repeat_with_stride_zero() -> None:
     assert build(TensorSpec((5, 7), view="expanded_rows")).stride() == (0, 1)
     assert build(TensorSpec((5, 7), view="expanded_columns")).stride() == (1, 0)
+    assert build(TensorSpec((5, 7), view="first_column")).stride() == (7, 0)
 
 
 def test_overlapping_rows_share_memory() -> None:

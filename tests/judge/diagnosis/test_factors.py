@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from graders.judge.cases.compare import expect
-from graders.judge.diagnosis.factors import separating
-from graders.judge.diagnosis.failures import SeenCase
+from graders.judge.diagnosis.factors import LANES, separating
+from graders.judge.diagnosis.failures import Failure, SeenCase
 from graders.judge.diagnosis.generic import FindingText
-from graders.judge.records import Case, LaunchFacts
+from graders.judge.records import Case, Evidence, Fault, LaunchFacts
 from tests.support.failing_cases import ADD
 
 SIZES = (1, 7, 33, 64, 100, 128, 129, 192, 500, 1000, 1024)
@@ -33,7 +33,7 @@ def case(
 
 
 def told(cases: Sequence[SeenCase], *parameters: str) -> dict[str, FindingText]:
-    found = separating(cases, parameters or ("x", "n_bins"), frozenset())
+    found = separating(cases, parameters or ("x", "n_bins"), ())
     return {hypothesis.code: hypothesis.text for hypothesis in found}
 
 
@@ -112,6 +112,23 @@ def test_the_bias_read_with_the_stride_of_x() -> None:
     assert "No parameter of the kernel gets `bias.stride(0)`" in text.message
     assert "`stride_n` and `stride_b` are `x.stride(1)`" in text.message
     assert "use it for `bias` alone" in text.next_step
+
+
+def test_strides_do_not_explain_a_case_with_masked_off_lanes_in_its_result() -> None:
+    cases = [strided(a, b, failed=a != b, stride_b=a) for a, b in STEPS]
+    lanes = Fault(LANES, "Masked-off lanes are part of the result.")
+    failures = [
+        Failure(
+            one.case,
+            "wrong-values",
+            Evidence((), EXPECTED.values, None, None, found),
+            EXPECTED,
+            None,
+        )
+        for one, found in zip(cases, ((), (lanes,), ()), strict=False)
+    ]
+    (found,) = separating(cases, ("x", "bias"), failures)
+    assert (found.code, found.matches) == ("stride-of-another", {0, 2})
 
 
 def test_a_stride_that_arrives_is_not_missing() -> None:

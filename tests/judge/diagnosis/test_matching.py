@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import matching
 from graders.judge.diagnosis.matching import looks_like, shows, would_fail
-from graders.judge.records import Evidence, ExpectedWrong, Fault, Misconception
+from graders.judge.diagnosis.ranking import Sign
+from graders.judge.records import Evidence, ExpectedWrong, Fault, LaunchFacts, Misconception
 
 X = torch.arange(1.0, 41.0)
 RACE = Fault("write-race", "Two programs store to one element.")
@@ -68,6 +69,13 @@ def test_a_fault_that_explains_the_same_silences_a_wrong_result() -> None:
     quiet = mistake(ExpectedWrong(lambda x: 3.0 * x, unless=frozenset({RACE.code})))
     assert shows(quiet, evidence(3.0 * X))
     assert not shows(quiet, evidence(3.0 * X, RACE))
+
+
+def test_a_mistake_of_several_programs_is_not_seen_with_one() -> None:
+    quiet = mistake(ExpectedWrong(lambda x: 3.0 * x, unless=frozenset({matching.ONE_PROGRAM})))
+    for grid, sign in (((1, 1), None), ((2,), Sign.RESULT)):
+        seen = replace(evidence(3.0 * X), launches=(LaunchFacts("kernel", grid, {}),))
+        assert shows(quiet, seen) is sign
 
 
 def test_a_mistake_in_small_elements_is_told_where_the_slack_is_known() -> None:

@@ -185,6 +185,24 @@ def test_a_check_of_values_passes_with_a_remark(check: str, worker: CompileWorke
     assert "is" in found.remarks[0].message
 
 
+@pytest.mark.parametrize(
+    ("allocation", "told"),
+    [
+        ("torch.empty(x.shape, dtype=x.dtype)", ["tensor-on-cpu"]),
+        ('torch.zeros(x.shape, dtype=x.dtype, device="cpu")', ["tensor-on-cpu"]),
+        ("torch.empty(x.shape, dtype=x.dtype, device=x.device)", []),
+        ("torch.empty(x.shape, dtype=x.dtype).to(x.device)", []),
+        ("torch.empty(x.shape, dtype=x.dtype).cuda()", []),
+        ("x.new_empty(x.shape)", []),
+    ],
+)
+def test_a_tensor_in_the_memory_of_the_cpu_cannot_be_launched_with(
+    allocation: str, told: list[str], worker: CompileWorker
+) -> None:
+    text = HEAD + launcher().replace("torch.empty_like(x)", allocation)
+    assert codes(read(text, worker)) == told
+
+
 def test_one_mistake_is_told_once(worker: CompileWorker) -> None:
     text = HEAD + launcher("z = (x + y) * (x - y) + torch.exp(x)")
     assert codes(read(text, worker)) == ["torch-computes"]

@@ -59,7 +59,7 @@ MISTAKES = (
             "Keep the sum of all earlier blocks in a variable. Add it to the scan of "
             "each block, and then add the sum of the block to it."
         ),
-        expected_wrong=walks_through_blocks(carry_forgotten),
+        expected_wrong=walks_through_blocks(carry_forgotten, unless=RACES),
     ),
     Misconception(
         code="last-block-carried",

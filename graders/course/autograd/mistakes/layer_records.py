@@ -52,6 +52,16 @@ OF_THE_MASK = (
         expected_wrong=computes(wrong.out_multiplied),
     ),
     Misconception(
+        code="mask-multiplied",
+        title="Infinity and NaN pass through the closed ReLU",
+        message=(
+            "The kernel multiplies dout by 0 where the ReLU was closed. Infinity times 0 is NaN, "
+            "and so is NaN times 0, so one such number reaches the sums."
+        ),
+        next_step="Select in place of the product: `g = tl.where(out > 0, dout, 0.0)`.",
+        detector=wrong.mask_multiplied,
+    ),
+    Misconception(
         code="dout-left-out",
         title="dout does not enter the result",
         message="The sums contain the slope of the ReLU, 1 or 0, and not dout times that slope.",

@@ -42,6 +42,17 @@ def out_multiplied(
     return [layer_gradients(dout * out, x, w), layer_gradients(out, x, w)]
 
 
+def mask_multiplied(evidence: Evidence) -> bool:
+    """Whether the result is NaN just where dout times 0 or 1 leads to NaN."""
+    if evidence.actual is None:
+        return False
+    x, w, out, dout = widened(evidence.args)
+    wrong = layer_gradients(dout * (out > 0), x, w)[evidence.result].isnan()
+    return torch.equal(evidence.actual.isnan(), wrong) and not torch.equal(
+        evidence.expected.isnan(), wrong
+    )
+
+
 def sign_taken(x: torch.Tensor, w: torch.Tensor, out: torch.Tensor, dout: torch.Tensor) -> Three:
     """Only where the ReLU let something pass counts, not the gradient that came."""
     return layer_gradients((out > 0).to(dout.dtype), x, w)

@@ -11,7 +11,7 @@ P = 5
 def masked(out_ptr, dout_ptr, r, c, M, N, om, on, gm, gn):
     ok = (r < M) & (c < N)
     up = tl.load(out_ptr + r * om + c * on, mask=ok, other=0.0) > 0
-    return tl.load(dout_ptr + r * gm + c * gn, mask=ok, other=0.0) * up
+    return tl.where(up, tl.load(dout_ptr + r * gm + c * gn, mask=ok, other=0.0), 0.0)
 
 
 @triton.jit
