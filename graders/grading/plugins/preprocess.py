@@ -320,6 +320,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         nbgrader["late_penalty"] = taken
         nbgrader["score"] = total([*(mark.points or 0.0 for mark in marks), -taken])
         nbgrader["max_score"] = total(mark.max_points for mark in marks)
+        nbgrader["remark"] = self._account.remark
         nbgrader["late_days"] = self._account.lateness.free_days
         attempts = Attempts(root, self.assignment_id)
         nbgrader["attempts"] = attempts.told(self.student_id, limit)
