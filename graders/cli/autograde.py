@@ -184,6 +184,10 @@ def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) ->
         named = ", ".join(map(quoted, taken.beside[:NAMED]))
         more = f" and {len(taken.beside) - NAMED} more" if len(taken.beside) > NAMED else ""
         click.echo(f"  handed in beside a notebook, and not looked at: {named}{more}")
+    if taken.replaced:
+        who = ", ".join(map(one_line, taken.replaced[:NAMED]))
+        more = f" and {len(taken.replaced) - NAMED} more" if len(taken.replaced) > NAMED else ""
+        click.echo(f"  replaced a hand-in that had a time, with one that has none: {who}{more}")
     for left in taken.left_out:
         click.echo(f"  left out: {quoted(left.path)}: {one_line(left.why, LONGEST_REASON)}")
     if not taken.found:

@@ -73,6 +73,9 @@ def report(
 def _name_what_is_missing(found: ClassReport) -> None:
     for student in found.ungraded:
         click.echo(f"  not graded: {one_line(student.name)}: {one_line(student.reason)}")
+    for student in found.students:
+        if student.account.remark:
+            click.echo(f"  {one_line(student.name)}: {one_line(student.account.remark)}")
     for student in found.waiting:
         click.echo(f"  waits for a person: {one_line(student.name)}: {student.account.waits_for}")
     for student in found.off_roster:

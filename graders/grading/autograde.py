@@ -25,7 +25,7 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from graders.grading import gradebooks, judging
 from graders.grading.course_config import load_config
 from graders.grading.finished import Finished
-from graders.grading.intake.elsewhere import refuse_untouched
+from graders.grading.intake.elsewhere import PAPERS, WORKS, other_files, refuse_untouched
 from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.sources import UnreadableFileError
 from graders.grading.intake.timestamps import TIMESTAMP
@@ -175,14 +175,11 @@ class Autograder:
         submission = _Submission(student, path)
         try:
             bring_up(folder, self.assignment)
-            counts = counting(folder, self.assignment)
-            self._put_in_order(counts, path)
+            self._put_in_order(counting(folder, self.assignment), path)
             if self._has_own_tests:
                 files.copy(folder, path.parent, NOTES)
             notebook = _fixed(path, self._masters)
-            refuse_untouched(
-                notebook, self._masters, self.course, self.assignment, student, counts.name
-            )
+            refuse_untouched(notebook, self._masters, self.course, self.assignment, student)
             code = judging.code_of(notebook)
             submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
             submission.digest = self._digest(path, submission.keys)
@@ -225,14 +222,18 @@ class Autograder:
         digest = hashlib.sha256(path.read_bytes())
         for note in map(path.with_name, NOTES):
             digest.update(note.read_bytes() if note.is_file() else b"")
-        for part in (*keys.values(), self.database):
-            digest.update(part.encode())
+        for part in (*keys.values(), self.database, *self._beside(path.parent.parent.name)):
+            digest.update(part.encode("utf-8", "replace"))
         for master in self._masters:
             digest.update(repr(master).encode())
         if self._has_own_tests:
             source = self.course / "source" / self.assignment
             digest.update(files.digest(source, path.parent).encode())
         return digest.hexdigest()
+
+    def _beside(self, student: str) -> list[str]:
+        """Return the student's other files that may contain the work."""
+        return sorted(other_files(self.course, self.assignment, student, (*WORKS, *PAPERS)))
 
     def _unchanged(self, submission: _Submission) -> bool:
         state = self._finished.get(submission.student)

@@ -14,6 +14,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from graders.grading.intake.overwritten import added_lines, written_file
 from graders.grading.own_tests.cells import judged_exercises
 from graders.grading.sanitise import clean_notebook, storable
 from graders.judge.submission.refusals import refusal
@@ -99,6 +100,7 @@ def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
         if not isinstance(cell.get("metadata"), Mapping):
             cell.metadata = NotebookNode()
         cell.source = storable(cell.get("source"))
+    _keep_overwritten(notebook, masters, notes)
     found = _find(notebook, masters, notes)
     judged = judged_exercises((m.name, m.source) for m in masters if m.grade)
     if not found and judged and _is_another(notebook, set(judged)):
@@ -117,6 +119,20 @@ def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
     _put_back_missing(notebook, masters, found, notes)
     _unique_ids(notebook)
     return notes
+
+
+def _keep_overwritten(notebook: NotebookNode, masters: Sequence[MasterCell], notes: Notes) -> None:
+    """Copy what the student wrote into a locked cell to a new raw cell below it."""
+    locked = {master.name: master for master in masters if master.locked}
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        master = locked.get(_grade_id(cell) or str(cell.get("id")))
+        own = added_lines(cell.source, master.source) if master else ""
+        if master and own:
+            cells.append(nbformat.v4.new_raw_cell(own))
+            notes.mend("your text in it was copied to a new cell below", master.name)
+    notebook.cells = cells
 
 
 def _find(
@@ -145,9 +161,10 @@ def _find(
 def _in_text_cells(
     notebook: NotebookNode, master: MasterCell, candidates: list[NotebookNode]
 ) -> list[NotebookNode]:
-    """Return the raw or text cells with the answer, if the place for it is missing or untouched.
+    """Return the cells with the answer that define nothing, if its place is missing or untouched.
 
-    The judge itself finds an answer in another code cell.
+    They are raw or text cells, or write a file. The judge itself finds an answer in another code
+    cell.
     """
     if master.locked or not master.solution or master.cell_type != "code":
         return []
@@ -161,13 +178,14 @@ def _in_text_cells(
 
 
 def _definitions(notebook: NotebookNode, function: str) -> list[NotebookNode]:
-    """Return the cells that define the function, if all of them are raw or text cells."""
+    """Return the cells with the function, unless a code cell defines it when it is run."""
     found = [
         cell
         for cell in notebook.cells
         if _grade_id(cell) is None and _defines(_code(cell), function)
     ]
-    return [] if any(cell.cell_type == "code" for cell in found) else found
+    live = [c for c in found if c.cell_type == "code" and not written_file(c.source)]
+    return [] if live else found
 
 
 def _code(cell: NotebookNode) -> str:
@@ -176,7 +194,7 @@ def _code(cell: NotebookNode) -> str:
         lines = cell.source.strip().splitlines()
         fenced = len(lines) > 2 and lines[0].strip() in _FENCES and lines[-1].strip() == "```"
         return "\n".join(lines[1:-1]) if fenced else ""
-    return str(cell.source)
+    return written_file(cell.source) or str(cell.source)
 
 
 def _by_other_marks(notebook: NotebookNode, master: MasterCell) -> list[NotebookNode]:
@@ -269,6 +287,9 @@ def _restore(cell: NotebookNode, master: MasterCell, notes: Notes) -> None:
         if master.cell_type == "code":
             cell.source = _code(cell) or cell.source
         _change_type(cell, master.cell_type)
+    if master.solution and not master.locked and written_file(cell.source):
+        notes.mend("the file that the cell writes counts as the answer", master.name)
+        cell.source = written_file(cell.source)
     if master.locked:
         if not _same(cell.source, released(master.source)) and not _same(
             cell.source, master.source

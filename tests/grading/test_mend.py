@@ -259,3 +259,37 @@ def test_one_cell_that_defines_two_launchers_is_one_masters_only() -> None:
     names = [cell.metadata["nbgrader"]["grade_id"] for cell in notebook.cells]
     assert sorted(names) == sorted(master.name for master in (*MASTERS, second))
     assert both in [cell.source for cell in notebook.cells]
+
+
+@pytest.mark.parametrize("name", ["vector_add-public", "vector_add-hidden"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_kernel_in_a_locked_cell_counts(name: str, whole: bool) -> None:
+    notebook = submission()
+    by_id(notebook, "vector_add").source = "# YOUR CODE HERE"
+    cell = by_id(notebook, name)
+    cell.source = CODE if whole else f"{cell.source}\n{CODE}"
+    found, notes = mended(notebook)
+    assert found["vector_add"].source == CODE
+    assert found[name].source == next(m.source for m in MASTERS if m.name == name)
+    assert f"your text in it was copied to a new cell below: {name}" in notes.mended
+
+
+def test_an_answer_in_a_locked_cell_stays_readable() -> None:
+    notebook = submission()
+    by_id(notebook, "vector_add-hidden").source += "\n# Because of the strides."
+    mended(notebook)
+    place = notebook.cells.index(by_id(notebook, "vector_add-hidden"))
+    assert notebook.cells[place + 1].source == "# Because of the strides."
+
+
+@pytest.mark.parametrize("magic", ["%%writefile add.py", "%%file 'my add.py'"])
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_kernel_that_a_cell_writes_to_a_file_counts(magic: str, in_place: bool) -> None:
+    notebook = submission()
+    text = f"{magic}\n{CODE}"
+    by_id(notebook, "vector_add").source = text if in_place else "# YOUR CODE HERE"
+    if not in_place:
+        notebook.cells.append(nbformat.v4.new_code_cell(text))
+    found, notes = mended(notebook)
+    assert found["vector_add"].source == CODE
+    assert "the file that the cell writes counts as the answer: vector_add" in notes.mended

@@ -91,12 +91,12 @@ def test_an_untouched_notebook_beside_other_work_is_open(
         assert f"'{other}' was handed in, too" in ada.reason
 
 
-def test_other_files_do_not_matter_if_there_is_an_answer(course: SmallCourse) -> None:
+def test_other_files_matter_only_if_an_answer_may_be_in_them(course: SmallCourse) -> None:
     (course.folder / "source" / ASSIGNMENT / "helpers.py").write_text("")
     place(course, "jean", {NAME: untouched(course), "helpers.py": b"", "data.csv": b""})
     course.hand_in("kurt", "right = 1")
     place(course, "kurt", {"final.ipynb": b"{}"})
-    assert grade(course) == {"jean": (0.0, "graded", False), "kurt": (10.0, "graded", False)}
+    assert grade(course) == {"jean": (0.0, "graded", False), "kurt": (10.0, "open", True)}
 
 
 def test_an_import_remembers_the_files_that_do_not_count(

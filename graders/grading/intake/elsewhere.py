@@ -12,9 +12,15 @@ from pathlib import Path
 from nbformat.notebooknode import NotebookNode
 
 from graders.grading.atomic_files import read_json, write_atomically
-from graders.grading.intake.handed_in import ARCHIVES, KINDS, is_students, listed
+from graders.grading.intake.handed_in import ARCHIVES, KINDS, counting, is_students, listed
 from graders.grading.mend import MasterCell
-from graders.judge.submission.refusals import refusal
+from graders.judge.submission.refusals import SubmissionError, refusal
+
+WORKS = (*KINDS, *ARCHIVES)
+PAPERS = (
+    *(".doc", ".docx", ".odt", ".rtf", ".pages", ".pdf", ".txt", ".md", ".tex", ".html", ".htm"),
+    *(".png", ".jpg", ".jpeg", ".gif", ".heic", ".webp"),
+)  # which may have a written answer
 
 
 def note_unread(course: Path, assignment: str, unread: Mapping[str, Sequence[str]]) -> None:
@@ -32,14 +38,11 @@ def refuse_untouched(
     course: Path,
     assignment: str,
     student: str,
-    counts: str,
 ) -> None:
-    """Raise SubmissionError if the fixed notebook is untouched and there are other files.
-
-    `counts` is the name of the file that counts.
-    """
-    others = _others(course, assignment, student, counts)
+    """Raise SubmissionError if the fixed notebook is untouched and there are other files."""
+    others = other_files(course, assignment, student, WORKS)
     if others and _is_untouched(notebook, masters):
+        counts = _counts(course, assignment, student)
         raise refusal(
             "file-missing",
             "The work may be in another file",
@@ -48,17 +51,25 @@ def refuse_untouched(
         )
 
 
-def _others(course: Path, assignment: str, student: str, counts: str) -> list[str]:
-    """Return the other files of a student that may be the work; not those of the assignment."""
+def other_files(course: Path, assignment: str, student: str, endings: tuple[str, ...]) -> list[str]:
+    """Return a student's files with these endings that do not count; not those of the assignment.
+
+    A file that was not imported has its path in the source of the import.
+    """
     folder = course / "submitted" / student / assignment
     ours = {path.name for path in (course / "source" / assignment).glob("*")}
-    found = [
-        path.name
-        for path in folder.glob("*")
-        if path.name != counts and path.name not in ours and is_students(path)
-    ]
+    ours.add(_counts(course, assignment, student))
+    found = [path.name for path in folder.glob("*") if path.name not in ours and is_students(path)]
     found += read_json(_place(course, assignment)).get(student, [])
-    return [name for name in found if name.lower().endswith((*KINDS, *ARCHIVES))]
+    return [name for name in found if name.lower().endswith(endings)]
+
+
+def _counts(course: Path, assignment: str, student: str) -> str:
+    """Return the name of the file that counts."""
+    try:
+        return counting(course / "submitted" / student / assignment, assignment).name
+    except SubmissionError:
+        return f"{assignment}{KINDS[0]}"
 
 
 def _is_untouched(notebook: NotebookNode, masters: Iterable[MasterCell]) -> bool:

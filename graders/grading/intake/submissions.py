@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from graders.grading.intake import gradescope, platforms, timestamps
+from graders.grading.intake.copying import copy_if_changed, kept_because
 from graders.grading.intake.handed_in import KINDS, NOTES, PACKED, described, listed, several
 from graders.grading.intake.identity import whose
 from graders.grading.intake.platforms import Claim, Read
@@ -32,7 +33,6 @@ from graders.grading.intake.teams import Teams
 from graders.judge.records import GraderError
 
 _AGAIN = re.compile(r"(?P<base>.+)-(?P<attempt>\d{1,6})\Z")  # how an LMS marks a second attempt
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Taken:
     beside: tuple[str, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     unread: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    replaced: tuple[str, ...] = ()  # students whose hand-in had a time, which the new one lacks
 
 
 def take(
@@ -137,6 +138,7 @@ class _Import:
     beside: list[str] = field(default_factory=list)
     stamps: dict[str, Entry] = field(default_factory=dict)
     unread: dict[str, list[str]] = field(default_factory=dict)
+    replaced: list[str] = field(default_factory=list)
 
     def run(self) -> Taken:
         by_student: dict[str, list[_File]] = {}
@@ -152,7 +154,8 @@ class _Import:
             for member in members if path else ():
                 self._count(by_student[member], member, path)
         own = {one.student: groups[one.student] for one in self.found}
-        return Taken(tuple(self.found), tuple(self.left_out), tuple(self.beside), own, self.unread)
+        lists = tuple(self.found), tuple(self.left_out), tuple(self.beside)
+        return Taken(*lists, own, self.unread, tuple(self.replaced))
 
     def _group(self, files: list[_File]) -> str:
         """Return the platform's group, unless the instructor named teams for the assignment."""
@@ -343,10 +346,15 @@ class _Import:
         if file.inside is not None and file.source is not None:
             source, path = file.source, file.inside.path
         target = folder / f"{self.assignment}{file.kind}"
-        changed = _copy_if_changed(source, path, self.submitted, target)
+        time = time or self._told_by_nbgrader(student)
+        before = timestamps.read(folder)
+        stays = kept_because(before, time, self.files, file.entry.path)
+        changed = copy_if_changed(source, path, self.submitted, target, stays)
+        if changed and before is not None and time is None:
+            self.replaced.append(student)
         for other in set(KINDS) - {file.kind}:  # an earlier submission of another kind
             (folder / f"{self.assignment}{other}").unlink(missing_ok=True)
-        self._stamp(folder, time or self._told_by_nbgrader(student), changed)
+        self._stamp(folder, time, changed)
 
     def _stamp(self, folder: Path, time: datetime | None, changed: bool) -> None:
         if time is not None:
@@ -381,20 +389,3 @@ def _base(name: str) -> tuple[str, int]:
     stem = PurePosixPath(name).stem.casefold()
     again = _AGAIN.match(stem)
     return (again["base"], int(again["attempt"])) if again else (stem, 0)
-
-
-def _copy_if_changed(source: Package, path: str, submitted: Path, target: Path) -> bool:
-    """Copy one file without its byte order mark; False if an equal copy is there already."""
-    submitted.mkdir(parents=True, exist_ok=True)
-    fresh = submitted / ".fresh"  # make the student's folder only when its file is complete
-    try:
-        with open(fresh, "wb") as file:
-            for number, part in enumerate(source.chunks(path)):
-                file.write(part.removeprefix(_BOM) if number == 0 else part)
-        if target.is_file() and target.read_bytes() == fresh.read_bytes():
-            return False
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.replace(target)
-        return True
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -32,6 +32,15 @@ def write(folder: Path, time: datetime) -> None:
     (folder / TIMESTAMP).write_text(text, encoding="utf-8")
 
 
+def read(folder: Path) -> datetime | None:
+    """Return when the notebook in `folder` was handed in; None if that is not known."""
+    try:
+        with open(folder / TIMESTAMP, encoding="utf-8", errors="replace") as file:
+            return parse(file.read(LONGEST))
+    except (OSError, ValueError):
+        return None
+
+
 def forget(folder: Path) -> None:
     """Remove the timestamp of an earlier notebook."""
     (folder / TIMESTAMP).unlink(missing_ok=True)

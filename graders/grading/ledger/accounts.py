@@ -77,6 +77,7 @@ class Account:
     on_roster: bool = True
     handed_in: bool = True
     reason: str = ""  # why the judge could not grade it, or ""
+    remark: str = ""  # which of several hand-ins the points are for, if that may surprise
 
     @property
     def reached(self) -> float:

@@ -31,7 +31,7 @@ from graders.grading.ledger.accounts import (
     total,
 )
 from graders.grading.ledger.changes import ChangeLog
-from graders.grading.ledger.seen import works_of
+from graders.grading.ledger.seen import is_outdated, works_of
 from graders.grading.ledger.terms import ClassTerms, HandedIn, counting
 
 
@@ -106,7 +106,40 @@ class Ledger:
             handed_in=bool(owner),
         )
         reason = unread.get(owner, "") if account.state is State.OPEN else ""
-        return replace(account, reason=reason, penalties=self._penalties(account))
+        others = [one for one in team if one in found and one != owner] if work else []
+        remarks = [
+            self._about_team(owner, assignment, others, found),
+            self._about_file(owner, assignment, unread) if work else "",
+        ]
+        return replace(
+            account,
+            reason=reason,
+            penalties=self._penalties(account),
+            remark=" ".join(filter(None, remarks)),
+        )
+
+    def _about_team(
+        self, owner: str, assignment: str, others: Sequence[str], found: Mapping[str, _OwnWork]
+    ) -> str:
+        """Return which of a team's different works counts; "" if there is only one."""
+        course = self.terms.course
+        counts = works_of(course, assignment, owner)
+        different = [one for one in others if works_of(course, assignment, one) != counts]
+        if not different:
+            return ""
+        times = [found[one].handed_in.time for one in (owner, *different)]
+        last = "the last one" if None not in times else "because the times are not all known"
+        return (
+            f"Members of the team handed in different works. The work of {owner} counts, {last}; "
+            f"not that of {', '.join(different)}."
+        )
+
+    def _about_file(self, owner: str, assignment: str, unread: Mapping[str, str]) -> str:
+        """Return a remark if the last file of a graded student is not the one with the points."""
+        if not is_outdated(self.terms.course, assignment, owner):
+            return ""
+        why = unread.get(owner) or "it is damaged, or grading has not run since"
+        return f"The last file is not graded: {why.rstrip('.')}. The points are for the one before."
 
     def _penalties(self, account: Account) -> dict[str, float]:
         """Return the penalty for lateness, by notebook."""

@@ -17,11 +17,13 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import compute_checksum
 
+from graders.grading.intake.handed_in import listed
 from graders.grading.plugins.rubric import written_answer
 from graders.grading.sanitise import clean_markdown
 from graders.judge.plain_text import plain, shortened
 
 NEW_TEXT = "new_text"  # in a notebook's metadata: cells with text that is not in the lesson
+BESIDE = "beside"  # there, too: other files that may contain a written answer
 HEADING = "**What else could be the answer**"
 LONGEST_EDITED = 2_000  # characters of a cell that is compared with those of the lesson
 LIKE = 0.6  # the fraction of an edited cell that is the lesson's
@@ -43,17 +45,19 @@ def new_text(cells: Sequence[NotebookNode], lesson: Iterable[NotebookNode]) -> l
     """Return the indices of cells with words that are not in the lesson.
 
     Graded cells and the learner's kernels are ignored, because they have their own points, except
-    for whole sentences outside the functions. An edit of the lesson's code cell counts if it adds
-    words: `predict("x", 4)` does not.
+    for pictures, and for whole sentences outside the functions. An edit of the lesson's code cell
+    counts if it adds words: `predict("x", 4)` does not.
     """
     known = [cell for cell in lesson if cell.source.strip()]
     lines = {line.strip() for cell in known for line in cell.source.splitlines()}
     same = {_normal(cell.source) for cell in known}
     code = [cell.source for cell in known if cell.cell_type == "code"]
+    pictures = {name for cell in known for name in cell.get("attachments", {})}
     return [
         index
         for index, cell in enumerate(cells)
         if _has_a_sentence(cell, lines)
+        or bool(set(cell.get("attachments", {})) - pictures)
         or (
             "nbgrader" not in cell.metadata
             and (text := _normal(cell.source))
@@ -117,10 +121,12 @@ class ShowPossibleAnswers(Preprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Add the cells on formgrader's pages only, which have a submission's number."""
-        places = nb.metadata.get("tilewise", {}).get(NEW_TEXT, [])
-        if "submission_id" not in resources or not places:
+        noted = nb.metadata.get("tilewise", {})
+        places, papers = noted.get(NEW_TEXT, []), noted.get(BESIDE, [])
+        if "submission_id" not in resources or not (places or papers):
             return nb, resources
-        shown = "\n\n".join(_shown(nb.cells, places))
+        files = [f"Handed in, too: {listed(papers)}"] if papers else []
+        shown = "\n\n".join([*_shown(nb.cells, places), *files])
         cells = []
         for cell in nb.cells:
             cells.append(cell)

@@ -21,7 +21,7 @@ from traitlets import Float
 
 from graders.authoring.grade_cells import hidden_id
 from graders.grading import gradebooks
-from graders.grading.intake.elsewhere import refuse_untouched
+from graders.grading.intake.elsewhere import PAPERS, WORKS, other_files, refuse_untouched
 from graders.grading.intake.requests import requests_of
 from graders.grading.intake.rules import Attempts
 from graders.grading.judging import (
@@ -35,11 +35,12 @@ from graders.grading.ledger.accounts import Given, total
 from graders.grading.ledger.book import Ledger
 from graders.grading.ledger.seen import SeenWorks, digest_of_work
 from graders.grading.ledger.terms import terms_of
-from graders.grading.marks import CellMark
+from graders.grading.marks import CellMark, Marks
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.own_tests import running, telling
 from graders.grading.own_tests.cells import is_test
-from graders.grading.plugins.possible_answers import NEW_TEXT, new_text
+from graders.grading.plugins.possible_answers import BESIDE, NEW_TEXT, new_text
+from graders.grading.plugins.unjudged import reconsidered
 from graders.grading.sanitise import clean_markdown, number_output, text_output
 from graders.judge import discovery
 from graders.judge.submission.given_cells import given_in
@@ -52,24 +53,21 @@ class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
     """Fixes metadata, cell types and grade cells, and removes what a browser would run."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
-        masters = master_cells(resources, self._coursedir())
+        masters = master_cells(resources, _coursedir(self))
         notes = mend(nb, masters)
         student, assignment, name = (
             resources["nbgrader"][key] for key in ("student", "assignment", "notebook")
         )
-        refuse_untouched(nb, masters, _root(self), assignment, student, f"{name}.ipynb")
-        new = new_text(nb.cells, lesson_cells(resources, self._coursedir(), masters))
-        nb.metadata["tilewise"] = {**notes.to_json(), NEW_TEXT: new}
+        refuse_untouched(nb, masters, _root(self), assignment, student)
+        new = new_text(nb.cells, lesson_cells(resources, _coursedir(self), masters))
+        papers = other_files(_root(self), assignment, student, (*WORKS, *PAPERS))
+        nb.metadata["tilewise"] = {**notes.to_json(), NEW_TEXT: new, BESIDE: papers}
         where = f"{student}: {name}"
         if notes.mended:
             self.log.info("%s mended: %s", where, "; ".join(notes.mended))
         if notes.tampered:
             self.log.warning("%s TAMPERED WITH: %s", where, "; ".join(notes.tampered))
         return nb, resources
-
-    def _coursedir(self) -> Any:
-        converter = getattr(self.parent, "parent", None)  # exporter → converter
-        return getattr(converter, "coursedir", None)
 
 
 def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[MasterCell]:
@@ -144,10 +142,13 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         code = code_of(nb)
         marks: dict[str, CellMark] = {}
-        reports = {}
+        reports, left = {}, dict[str, str]()
         bonus: dict[str, float | None] = resources.setdefault("tilewise_bonus", {})
         for exercise in graded_exercises(nb):
-            judged = stored_or_judged(code, exercise, STORE.resolve())
+            stored = stored_or_judged(code, exercise, STORE.resolve())
+            judged = self._reconsidered(stored, nb, resources)
+            if judged is not stored:
+                left |= dict.fromkeys(judged.cells(), judged.report["findings"][0]["message"])
             marks |= judged.cells()
             if mode() != "interpret":
                 bonus[hidden_id(exercise)] = judged.bonus
@@ -161,7 +162,7 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
                 ungraded[name] = reason
         own = running.run(nb, _beside(resources), self.cell_seconds)
         unsettled = _unsettled(nb, {*marks, *own.settled, *own.reasons})
-        left = own.reasons | dict.fromkeys(unsettled, "nothing has graded this cell")
+        left |= own.reasons | dict.fromkeys(unsettled, "nothing has graded this cell")
         for name, reason in left.items():
             ungraded.setdefault(name, reason)
         student = resources["nbgrader"]["student"]
@@ -170,6 +171,13 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
         known = {"reports": reports, "own": own.notes, "open": left}
         nb.metadata.setdefault("tilewise", {}).update(known)  # for reports and feedback
         return nb, resources
+
+    def _reconsidered(self, judged: Marks, nb: NotebookNode, resources: dict[str, Any]) -> Marks:
+        assignment, student, name = (
+            resources["nbgrader"][key] for key in ("assignment", "student", "notebook")
+        )
+        given = _source_cells(assignment, name, _coursedir(self), "release")
+        return reconsidered(judged, nb, given, other_files(_root(self), assignment, student, WORKS))
 
 
 def _beside(resources: Mapping[str, Any]) -> Path | None:
@@ -232,7 +240,8 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         seen = SeenWorks(_root(self), nbgrader["assignment"], nbgrader["notebook"])
         work = digest_of_work(nb)
         self._same_work = seen.get(nbgrader["student"]) == work
-        self._new_text = bool(nb.metadata.get("tilewise", {}).get(NEW_TEXT))
+        noted = nb.metadata.get("tilewise", {})
+        self._new_text = bool(noted.get(NEW_TEXT) or noted.get(BESIDE))
         saved: Pair = super().preprocess(nb, resources)
         seen.put(nbgrader["student"], work)  # last: a run killed earlier asks for a person again
         return saved
@@ -279,10 +288,14 @@ class SettlePenalty(NbGraderPreprocessor):  # type: ignore[misc]
         return nb, resources
 
 
+def _coursedir(preprocessor: Any) -> Any:
+    converter = getattr(preprocessor.parent, "parent", None)  # exporter → converter
+    return getattr(converter, "coursedir", None)
+
+
 def _root(preprocessor: Any) -> Path:
     """Return the folder of the class."""
-    converter = getattr(preprocessor.parent, "parent", None)  # exporter → converter
-    return Path(getattr(getattr(converter, "coursedir", None), "root", "."))
+    return Path(getattr(_coursedir(preprocessor), "root", "."))
 
 
 class GetMarks(GetGrades):  # type: ignore[misc]
@@ -307,6 +320,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         nbgrader["late_penalty"] = taken
         nbgrader["score"] = total([*(mark.points or 0.0 for mark in marks), -taken])
         nbgrader["max_score"] = total(mark.max_points for mark in marks)
+        nbgrader["remark"] = self._account.remark
         nbgrader["late_days"] = self._account.lateness.free_days
         attempts = Attempts(root, self.assignment_id)
         nbgrader["attempts"] = attempts.told(self.student_id, limit)

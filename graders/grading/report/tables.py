@@ -50,8 +50,13 @@ def _first_columns(account: Account, reason: str) -> list[str]:
         *map(harmless, (account.student, account.name, str(account.state))),
         *map(told, (account.score, account.max_score, *points)),
         " ".join(mark.cell for mark in account.open) if account.handed_in else "",
-        harmless(reason or (account.waits_for if account.handed_in else "")),
+        harmless(_reason(account, reason)),
     ]
+
+
+def _reason(account: Account, reason: str) -> str:
+    waits = reason or (account.waits_for if account.handed_in else "")
+    return " ".join(filter(None, (waits, account.remark)))
 
 
 def _last_columns(account: Account) -> list[str]:
@@ -119,6 +124,7 @@ def _account(account: Account) -> dict[str, Any]:
         "seconds_late": late.seconds,
         "late_days": late.free_days,
         "work_of": account.work or None,
+        "remark": account.remark,
         "on_roster": account.on_roster,
         "marks": [
             {
