@@ -20,10 +20,10 @@ MOSTLY = 0.8  # of the faults
 LEAST_BLOCK = 8  # elements: a size that it does not divide is not a multiple of any usual block
 NO_LOOP = FindingText(
     "The kernel does not finish in time",
-    "The kernel has no loop, so there are very many programs. Each program has a cost of its own, "
-    "and one that works on a few elements does hardly anything else.",
-    "Let each program work on a block of 1024 elements or so, and launch as many programs as there "
-    "are blocks.",
+    "The kernel has no loop. Either the grid has very many programs, each with a few elements, or "
+    "the launcher computes for long before it launches the kernel.",
+    "Let each program work on a block of about 1024 elements, with one program for each block. In "
+    "the launcher, compute nothing but sizes and the grid.",
 )
 LOOP_OUTSIDE = FindingText(
     "The launcher does not finish in time",
