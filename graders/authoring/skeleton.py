@@ -78,6 +78,17 @@ if ON_GPU:
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
+# %% [markdown]
+# Papers and other code use other names:
+#
+# | in this course | elsewhere |
+# |---|---|
+# | TODO | TODO |
+#
+# References:
+#
+# - TODO: a paper or a tutorial, with its link.
+
 # %%
 progress()
 """

@@ -6,13 +6,14 @@ import atexit
 import json
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from nbformat.notebooknode import NotebookNode
 
 from graders.grading import store
+from graders.grading.intake.handed_in import bare_notebook
 from graders.grading.marks import Marker, Marks, official_marker, unsandboxed_allowed
 from graders.grading.own_tests.cells import judged_exercises
 from graders.grading.store import MarksStore
@@ -106,13 +107,6 @@ def mark_code(
         path = folder / "submission.ipynb"
         path.write_text(json.dumps(bare_notebook(code)), encoding="utf-8")
         return marker.mark(path, exercise, earlier)
-
-
-def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
-    """Return a notebook that contains only these code cells."""
-    bare: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
-    cells = [bare | {"execution_count": None, "source": text} for text in code]
-    return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
 
 
 def mark_key(code: Sequence[str], exercise: str) -> str:

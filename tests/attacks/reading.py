@@ -190,11 +190,6 @@ ATTACKS = (
         "tl.device_assert(True, '') is not None",
     ),
     _left_out(
-        "branch-by-the-type-of-a-size",
-        "a branch that is left out where a size is 1, and so a constant",
-        "n_elements.type == tl.int32",
-    ),
-    _left_out(
         "code-after-a-return",
         "a return that the interpreter does not come to, and what follows it",
         "print('') is not None",

@@ -17,10 +17,11 @@ from graders.grading.mend import MasterCell
 from graders.judge.submission.refusals import SubmissionError, refusal
 
 WORKS = (*KINDS, *ARCHIVES)
-PAPERS = (
+PAPERS = (  # which may have a written answer
+    *(".ipynb", *ARCHIVES),
     *(".doc", ".docx", ".odt", ".rtf", ".pages", ".pdf", ".txt", ".md", ".tex", ".html", ".htm"),
     *(".png", ".jpg", ".jpeg", ".gif", ".heic", ".webp"),
-)  # which may have a written answer
+)
 
 
 def note_unread(course: Path, assignment: str, unread: Mapping[str, Sequence[str]]) -> None:

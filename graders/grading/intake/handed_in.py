@@ -10,11 +10,9 @@ from typing import Any
 
 from graders.grading.intake import removed_links
 from graders.grading.intake.timestamps import TIMESTAMP
-from graders.grading.judging import bare_notebook
 from graders.grading.sanitise import MAX_SOURCE
 from graders.judge.plain_text import quoted
 from graders.judge.submission.files import opened
-from graders.judge.submission.loading import notebook_in_order
 from graders.judge.submission.refusals import SubmissionError, refusal
 
 KINDS = (".ipynb", ".py")  # a notebook counts before a script
@@ -46,6 +44,13 @@ def counting(folder: Path, assignment: str) -> Path:
         raise _refused((what, "Ask for the notebook itself"))
     below = [path.relative_to(folder).as_posix() for path in folder.glob("*/**/*")]
     raise _refused(described([*(path.name for path in files if not path.is_dir()), *below]))
+
+
+def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
+    """Return a notebook that contains only these code cells."""
+    bare: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
+    cells = [bare | {"execution_count": None, "source": text} for text in code]
+    return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
 
 
 def is_students(path: Path) -> bool:
@@ -93,6 +98,8 @@ def in_order(path: Path) -> dict[str, Any]:
     """Return the notebook, or the script as a one-cell notebook; may raise SubmissionError."""
     if path.suffix.lower() == KINDS[1] and not _text(path).lstrip().startswith("{"):
         return script(path)
+    from graders.judge.submission.loading import notebook_in_order  # imports torch: slow
+
     return notebook_in_order(path)  # a file that begins with { is one, whatever it is called
 
 

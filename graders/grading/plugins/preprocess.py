@@ -60,7 +60,7 @@ class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
         )
         refuse_untouched(nb, masters, _root(self), assignment, student)
         new = new_text(nb.cells, lesson_cells(resources, _coursedir(self), masters))
-        papers = other_files(_root(self), assignment, student, (*WORKS, *PAPERS))
+        papers = other_files(_root(self), assignment, student, PAPERS)
         nb.metadata["tilewise"] = {**notes.to_json(), NEW_TEXT: new, BESIDE: papers}
         where = f"{student}: {name}"
         if notes.mended:
