@@ -12,7 +12,7 @@ from typing import Any
 from triton_util.sanitizer import record
 
 Key = tuple[str, str, str, str, str]
-NOT_CHECKED = "not-interpreted"
+NOT_CHECKED, STOPS, REFUSED = "not-interpreted", "kernel-error", "does-not-compile"
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,17 @@ class Findings:
 
     @property
     def all(self) -> list[LaunchFinding]:
-        """All findings, known or new, without gaps of the engine."""
-        return [finding for finding in self._found.values() if finding.code != NOT_CHECKED]
+        """All findings, known or new, without gaps of the engine.
+
+        A line at which the engine stops and the compiler too is one finding, the compiler's.
+        """
+        refused = {(f.kernel, f.line) for f in self._found.values() if f.code == REFUSED}
+        return [
+            finding
+            for finding in self._found.values()
+            if finding.code != NOT_CHECKED
+            and not (finding.code == STOPS and (finding.kernel, finding.line) in refused)
+        ]
 
     @property
     def new(self) -> list[LaunchFinding]:
@@ -109,7 +118,7 @@ class Findings:
     @property
     def gaps(self) -> list[LaunchFinding]:
         """Kernels that the engine could not run and that the compiler accepts."""
-        refused = {finding.kernel for finding in self.all if finding.code == "does-not-compile"}
+        refused = {finding.kernel for finding in self.all if finding.code == REFUSED}
         gaps = [finding for finding in self._found.values() if finding.code == NOT_CHECKED]
         return [gap for gap in gaps if gap.kernel not in refused]
 
