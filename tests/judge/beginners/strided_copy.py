@@ -76,6 +76,14 @@ ATTEMPTS = {
         "torch.empty alone makes float32",
         (
             "torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)",
+            "torch.empty((n_rows, n_cols), device=x.device)",
+        ),
+    ),
+    "device-and-dtype-forgotten": Attempt(
+        "tensor-on-cpu",
+        "dtype=x.dtype, device=x.device",
+        (
+            "torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)",
             "torch.empty((n_rows, n_cols))",
         ),
     ),
