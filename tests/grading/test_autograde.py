@@ -15,12 +15,7 @@ from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.intake.submissions import take
 from graders.grading.parallel import Judged, Task
 from graders.judge.records import GraderError
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse
 
 
 @pytest.fixture

@@ -17,15 +17,10 @@ from graders.grading import judging
 from graders.grading.autograde import Autograder
 from graders.grading.class_report import ClassReport, class_report, to_html
 from graders.grading.ledger import changes
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
 ROSTER = "id,first_name,last_name\nada,Ada,Lovelace\nkurt,Kurt,Gödel\nwang,小明,王\n"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

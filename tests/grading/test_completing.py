@@ -25,7 +25,7 @@ from graders.judge.running.interpret import RunResult
 from graders.judge.runtime import Runtime
 from tests.support.capturing import SECRET
 from tests.support.paths import ROOMS
-from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse
 from triton_util.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
@@ -160,11 +160,6 @@ class Judging:
             if self.has_gpu and interpret is PASSED:
                 gpu = FAILED if word == "races" else PASSED
             yield task, marks(EXERCISE, report(gpu, interpret))
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

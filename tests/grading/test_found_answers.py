@@ -17,16 +17,11 @@ from graders.grading.autograde import Autograder
 from graders.grading.class_report import class_report
 from graders.grading.course_config import load_config
 from graders.grading.plugins.possible_answers import ShowPossibleAnswers, new_text
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
 ANSWER = "Because its rows are further apart than they are wide."
 Change = Callable[[Any], None]
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

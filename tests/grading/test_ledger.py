@@ -35,7 +35,7 @@ from graders.grading.autograde import Autograder
 from graders.grading.class_report import class_report, to_html
 from graders.grading.course_config import load_config
 from graders.grading.report.tables import as_json, write_csv
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks
 
 pytestmark = [
     pytest.mark.slow,
@@ -263,11 +263,6 @@ class AnyOrder(RuleBasedStateMachine):
 
     def _gradebook(self) -> Gradebook:
         return Gradebook(f"sqlite:///{self.course.folder / 'gradebook.db'}")
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 def test_all_outputs_agree_after_anything(

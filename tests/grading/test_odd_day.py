@@ -25,7 +25,7 @@ from graders.grading.parallel import Judged, Task
 from graders.grading.report.tables import as_json, write_csv
 from tests.support.odd_day import Day, Odd
 from tests.support.own_assignment import page
-from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse
 from triton_util.report import Finding, GateStatus, Report, Verdict
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -91,11 +91,6 @@ def judged_as(code: str, full: bool = False) -> Marks:
         EXERCISE.max_points, gates, () if full else (finding,), "A", 0.1, public_points=points,
     )  # fmt: skip
     return marks(EXERCISE, report)
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

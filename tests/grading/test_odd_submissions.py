@@ -18,18 +18,13 @@ from graders.grading.class_report import class_report
 from graders.grading.course_config import load_config
 from graders.grading.intake.elsewhere import note_unread
 from graders.grading.intake.submissions import take
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 KERNEL = "def vector_add(x, y):\n    return right"
 ANSWER = "Because its rows are further apart than they are wide."
 NAME = f"{ASSIGNMENT}.ipynb"
 HOW = ("tilewise", "nbgrader")
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 class FakeMarker:

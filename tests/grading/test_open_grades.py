@@ -28,14 +28,9 @@ from graders.grading.plugins.export import GradesExportPlugin, MoodleExportPlugi
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
 from tests.support.loaded import loaded
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

@@ -15,14 +15,9 @@ from graders.cli.course import course as course_command
 from graders.cli.feedback import feedback
 from graders.grading import judging
 from graders.grading.autograde import Autograder
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

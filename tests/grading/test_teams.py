@@ -21,15 +21,10 @@ from graders.grading.intake.roster import read_roster
 from graders.grading.intake.teams import read_teams
 from graders.grading.ledger.accounts import Account
 from graders.judge.records import GraderError
-from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
 ROSTER = "id,first_name,last_name,team\nada,Ada,Lovelace,x\nkurt,Kurt,Gödel,x\ntony,Tony,,\n"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    return make(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture
