@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Expected = Literal["full", "nothing", "open"]
+Expected = Literal["full", "nothing", "asked", "open"]
 SCRIPT = "<script>document.title = 'stolen'</script>"
 FAR = "http://198.51.100.7/pixel.png"  # an address that nobody has
 CHEAT = """\
@@ -28,7 +28,8 @@ class NotebookAttack:
     """A submission whose notebook or folder is the weapon.
 
     `spoil` gets the path of a notebook that holds honest code, or CHEAT where `cheats`, and
-    may change whatever it likes. `expected`: all points, none, or left open for a person.
+    may change whatever it likes. `expected`: all points, none, a person is asked about the
+    exercise, or the whole notebook is left open for a person.
     """
 
     name: str
@@ -242,7 +243,7 @@ def _old_format(path: Path) -> None:
 
 
 def _two_answers(notebook: Any) -> None:
-    """Nested names decide which one nbgrader and which one the judge believes: the same."""
+    """A person chooses between two different functions."""
     cells = notebook["cells"]
     answer = next(cell for cell in cells if cell.get("id") == "vector_add")
     cells.insert(0, code_cell(answer["source"], id="shown"))
@@ -265,7 +266,7 @@ NOTEBOOKS = (
     NotebookAttack("odd-labels", "confuse nbgrader by its own metadata",
                    on_cells(_odd_labels, "graded"), tampered=True),
     NotebookAttack("two-answers", "show one function to people and another one to the judge",
-                   on_notebook(_two_answers), expected="nothing"),
+                   on_notebook(_two_answers), expected="asked"),
     NotebookAttack("live-outputs", "run a script in the grader's browser", on_cells(
         lambda cell: _live_outputs(cell) if cell["cell_type"] == "code" else None)),
     NotebookAttack("hostile-ids", "break out of an anchor", on_notebook(_hostile_ids)),

@@ -48,10 +48,9 @@ def test_nbgrader_holds(run: Run, attack: NotebookAttack) -> None:
         assert run.graded.text(attack.name) == ""
         assert run.graded.points(attack.name) is None, "nobody looked, and there are points"
         return
-    assert run.graded.points(attack.name) == (
-        EXERCISE.max_points if attack.expected == "full" else 0
-    )
-    assert bool(run.graded.report(attack.name)["findings"]) == (attack.expected == "nothing")
+    points = {"full": EXERCISE.max_points, "nothing": 0, "asked": None}[attack.expected]
+    assert run.graded.points(attack.name) == points
+    assert bool(run.graded.report(attack.name)["findings"]) == (attack.expected != "full")
     assert bool(run.graded.notebook(attack.name)["metadata"]["tilewise"]["tampered"]) == (
         attack.tampered
     )
