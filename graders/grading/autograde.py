@@ -269,8 +269,8 @@ class Autograder:
         state = {"digest": submission.digest, "reason": reason, "awaits_gpu": awaits}
         self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
-        told = one_line(reason, LONGEST_REASON)
-        return GradedStudent(submission.student, status, told, self._tampered(submission.student))
+        why = one_line(reason, LONGEST_REASON)
+        return GradedStudent(submission.student, status, why, self._tampered(submission.student))
 
     def _tampered(self, student: str) -> tuple[str, ...]:
         return tuple(self._noted(student).get("tampered", ()))
@@ -307,7 +307,7 @@ class Autograder:
         errors = [line for line in lines if "Error" in line and "nbgrader" not in line]
         last = (errors or lines or ["nbgrader gave no reason"])[-1].strip()
         if "OperationalError" in last:  # SQLAlchemy's error for a missing database or a full disk
-            return f"the gradebook cannot be written; mend that and run again: {last}"
+            return f"the gradebook cannot be written; fix that and run again: {last}"
         return f"nbgrader could not write it: {last}"
 
     @cached_property

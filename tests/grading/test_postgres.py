@@ -87,7 +87,7 @@ def test_a_database_that_goes_in_the_middle_is_no_zero(server: str, tmp_path: Pa
         grader = Autograder(course.folder, ASSIGNMENT, url)
         results = {r.student: r for r in grader.grade(names, Interrupted(go))}
         assert [results[name].status for name in names] == ["graded", "ungraded", "ungraded"]
-        mend = "the gradebook cannot be written; mend that and run again"
+        mend = "the gradebook cannot be written; fix that and run again"
         assert all(mend in results[name].reason for name in names[1:])
         admin.execute("ALTER DATABASE course ALLOW_CONNECTIONS true")
         again = FakeJudging()

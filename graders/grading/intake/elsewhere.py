@@ -18,7 +18,8 @@ from graders.judge.submission.refusals import SubmissionError, refusal
 
 WORKS = (*KINDS, *ARCHIVES)
 PAPERS = (  # which may have a written answer
-    *(".ipynb", *ARCHIVES),
+    ".ipynb",
+    *ARCHIVES,
     *(".doc", ".docx", ".odt", ".rtf", ".pages", ".pdf", ".txt", ".md", ".tex", ".html", ".htm"),
     *(".png", ".jpg", ".jpeg", ".gif", ".heic", ".webp"),
 )
